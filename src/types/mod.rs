@@ -1,0 +1,16 @@
+//! The words of the project as values: URLs, keys, pages, scores, edits. No I/O.
+
+pub mod codec;
+pub mod edit;
+pub mod key;
+pub mod page;
+pub mod score;
+pub mod time;
+pub mod url;
+
+pub use edit::Edit;
+pub use key::{DomainKey, DomainUnit, PageIndex, PageKey, UrlHasher};
+pub use page::{ContentHash, CrawledPage, Link};
+pub use score::Score;
+pub use time::{Clock, SystemClock, Time};
+pub use url::{LinkResolver, PageUrl, UrlError};
