@@ -4,4 +4,7 @@
 //! `log`, `types`; `settings` stands beside `server`. `docs/architecture.md` tells the life of a URL.
 
 pub mod frontier;
+pub mod log;
+pub mod pagedb;
+pub mod schedule;
 pub mod types;
