@@ -95,7 +95,8 @@ fn batch(env: &heed::Env, tables: &[Table; 5], pages: &[String], urls: &mut u64)
         value.extend_from_slice(path.as_bytes());
         url_table.put_with_flags(&mut txn, PutFlags::APPEND, &index.to_be_bytes()[3..], &value)?;
     }
-    let mut entries: Vec<[u8; 13]> = new.iter().map(|&(key, index, _, score)| entry(key, index, score)).collect();
+    let mut entries: Vec<[u8; 13]> =
+        new.iter().map(|&(key, index, _, score)| entry(key, index, score)).collect();
     entries.sort_unstable();
     for entry in &entries {
         schedule.put(&mut txn, entry, &[])?;

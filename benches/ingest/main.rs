@@ -20,7 +20,9 @@ fn main() {
     let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![20_000, 100_000] } else { sizes };
     let only = std::env::var("ONLY").unwrap_or_default();
-    println!("    pages  what        seconds  pages/s   links/s    B/URL  B/link  file/live  peak anonymous MB");
+    println!(
+        "    pages  what        seconds  pages/s   links/s    B/URL  B/link  file/live  peak anonymous MB"
+    );
     for pages in sizes {
         let graph = graph(pages);
         let bare = (only != "ours").then(|| bare::run(&graph));
@@ -97,7 +99,8 @@ fn run(graph: &[String]) -> Figures {
     let peak_anonymous = memory.peak();
     let stats = frontier.stats().expect("stats");
     let tables = frontier.table_sizes().expect("sizes");
-    let tables: Vec<_> = tables.into_iter().map(|(name, rows, bytes)| (name.to_owned(), rows, bytes)).collect();
+    let tables: Vec<_> =
+        tables.into_iter().map(|(name, rows, bytes)| (name.to_owned(), rows, bytes)).collect();
     frontier.close().expect("closed");
     Figures {
         seconds,
@@ -171,6 +174,7 @@ impl Memory {
 fn anonymous_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kilobytes = line.and_then(|rest| rest.trim().strip_suffix("kB")).and_then(|n| n.trim().parse::<u64>().ok());
+    let kilobytes =
+        line.and_then(|rest| rest.trim().strip_suffix("kB")).and_then(|n| n.trim().parse::<u64>().ok());
     kilobytes.unwrap_or(0) * 1024
 }
