@@ -47,7 +47,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A client that has not sent the head of its next request by then is let go, and may connect anew.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Shorter than the grace: a client that says nothing must not hold the end up.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a server is started with.
 #[derive(Debug, Clone)]

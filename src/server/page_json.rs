@@ -122,7 +122,7 @@ fn read<'a, S: DeserializeSeed<'a>>(body: &'a [u8], trail: &Trail, seed: S) -> R
 
 /// A URL that was refused, with the reason.
 fn bad_url(url: &str, error: &UrlError) -> ApiError {
-    trail::split(format!("{}: {error}", quoted(url)))
+    trail::split(&format!("{}: {error}", quoted(url)))
 }
 
 #[cfg(test)]

@@ -196,6 +196,10 @@ async fn pages_at_fault() {
             crawled(r#"{"url": "http://a.example/", "time": 1435048846000}"#),
             crawled(r#"{"url": "http://a.example/", "base": 5}"#),
             crawled(r#"{"url": "http://a.example/", "base": "javascript:void(0)"}"#),
+            crawled(format!(
+                r#"{{"url": "http://a.example/", "score": "{}"}}"#,
+                ", expected\\n".repeat(1000)
+            )),
             Case { headers: JSON, ..crawled(r#"{"url": "/relative"}"#) },
         ],
     )
