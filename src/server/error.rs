@@ -42,6 +42,16 @@ impl ApiError {
         .hint("send fewer pages at a time, or a stream of them as application/x-ndjson")
     }
 
+    /// 503, from a message such as `...: try again in a moment`.
+    fn unavailable(message: &str) -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let error = match message.rsplit_once(": try ") {
+            Some((what, when)) => ApiError::new(status, what.to_owned()).hint(format!("try {when}")),
+            None => ApiError::new(status, message.to_owned()),
+        };
+        error.header("retry-after", "1")
+    }
+
     pub fn field(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
         self
@@ -75,12 +85,15 @@ impl ApiError {
 
 impl From<SubmitError> for ApiError {
     fn from(error: SubmitError) -> Self {
-        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).header("retry-after", "1")
+        ApiError::unavailable(&error.to_string())
     }
 }
 
 impl From<FrontierError> for ApiError {
     fn from(error: FrontierError) -> Self {
+        if let FrontierError::Closed = error {
+            return ApiError::unavailable(&error.to_string());
+        }
         tracing::error!(%error, "the frontier failed");
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }

@@ -148,5 +148,5 @@ async fn a_closed_frontier_is_a_503_with_a_summary() {
     let answer = server.post_as(NDJSON, full("{\"url\": \"http://a.example/\"}\n")).await;
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
     assert_eq!(answer.json()["accepted"], json!(0));
-    assert_eq!(answer.json()["error"], json!("the frontier is closing"));
+    assert_eq!(answer.json()["error"], json!("the server is shutting down: try again when it is back"));
 }

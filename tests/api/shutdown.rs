@@ -68,5 +68,8 @@ async fn a_closed_frontier_is_not_ready_and_takes_nothing() {
     assert!(answer.json()["reason"].is_string());
     let answer = server.post(r#"{"url": "http://a.example/"}"#).await;
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
-    assert_eq!(answer.body, "the frontier is closing\n");
+    assert_eq!(answer.body, "the server is shutting down; try again when it is back\n");
+    let answer = server.get("/request").await;
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
+    assert_eq!(answer.body, "the server is shutting down\n");
 }

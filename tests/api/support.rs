@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aduana::frontier::{Frontier, Options, Stats};
 use aduana::server::{Server, ServerError, ServerOptions, Summary};
-use aduana::types::{DomainUnit, SystemClock, UrlHasher};
+use aduana::types::SystemClock;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use http_body_util::combinators::BoxBody;
@@ -63,17 +63,10 @@ pub fn options() -> ServerOptions {
 
 pub fn frontier(path: &std::path::Path) -> Frontier {
     let options = Options {
-        path: path.to_owned(),
-        persist: true,
-        domain_unit: DomainUnit::Host,
         soft_crawl_limit: f64::INFINITY,
         hard_crawl_limit: f64::INFINITY,
-        crawl_limit_window: Duration::from_secs(60),
-        lease: Duration::from_secs(3600),
-        max_crawl_depth: None,
         map_size: 64 << 20,
-        max_backlog_bytes: 64 << 20,
-        hasher: UrlHasher::default(),
+        ..Options::new(path)
     };
     Frontier::open(options, Arc::new(SystemClock)).unwrap()
 }
