@@ -57,6 +57,14 @@ impl ApiError {
         self
     }
 
+    /// Puts the way to the field's surroundings before its name.
+    pub fn within(mut self, surroundings: &str) -> Self {
+        if let Some(field) = &mut self.field {
+            field.insert_str(0, surroundings);
+        }
+        self
+    }
+
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = Some(hint.into());
         self
