@@ -9,5 +9,6 @@ pub mod graph_file;
 pub mod log;
 pub mod pagedb;
 pub mod schedule;
+pub mod server;
 pub mod synth;
 pub mod types;
