@@ -4,4 +4,5 @@
 //! `log`, `types`; `settings` stands beside `server`. `docs/architecture.md` tells the life of a URL.
 
 pub mod frontier;
+pub mod settings;
 pub mod types;
