@@ -3,6 +3,8 @@
 //! The modules are a ladder, imports go down only: `cli`, `server`, `frontier`, `schedule`, `pagedb`,
 //! `log`, `types`; `settings` stands beside `server`. `docs/architecture.md` tells the life of a URL.
 
+pub mod cli;
 pub mod frontier;
+pub mod server;
 pub mod settings;
 pub mod types;

@@ -57,6 +57,9 @@ impl SettingsError {
             SettingsError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => Some(
                 "start from a copy of config/aduana.toml, or leave the file out for the defaults".to_owned(),
             ),
+            SettingsError::Syntax { .. } => Some(
+                "a setting is a line `name = value`; text stands in quotes, true and false do not".to_owned(),
+            ),
             _ => None,
         }
     }
