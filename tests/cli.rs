@@ -106,12 +106,15 @@ fn a_certificate_is_made_once_and_its_key_is_private() {
 fn a_password_is_printed_as_a_line_of_the_settings_file() {
     use argon2::{Argon2, PasswordHash, PasswordVerifier};
     let dir = tempfile::tempdir().unwrap();
-    for (login, given) in [("ana", "correct horse\n"), ("ana@example.com", "correct horse\r\n")] {
+    for (name, login, given) in [
+        ("passwd", "ana", "correct horse\n"),
+        ("passwd_quoted", "ana@example.com", "correct horse\r\n"),
+    ] {
         let (stdout, all) = aduana(dir.path(), &["passwd", login], given);
         let table: toml::Table = stdout.parse().unwrap();
         let hash = table[login].as_str().unwrap();
         Argon2::default().verify_password(b"correct horse", &PasswordHash::new(hash).unwrap()).unwrap();
-        insta::assert_snapshot!(format!("passwd_{login}"), all.replace(hash_part(hash), "SALT$HASH"));
+        insta::assert_snapshot!(name, all.replace(hash_part(hash), "SALT$HASH"));
     }
     snapshot!("passwd_empty", &[], &["passwd", "ana"]);
     snapshot!("passwd_with_colon", &[], &["passwd", "ana:luis"]);
