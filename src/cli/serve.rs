@@ -15,7 +15,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::report::Hint;
 use crate::frontier::{Frontier, SubmitError};
-use crate::server::{self, ServerOptions, TlsFiles};
+use crate::server::{Server, ServerOptions, Summary, TlsFiles};
 use crate::settings::{self, Settings, read_seeds};
 use crate::types::{Link, SystemClock};
 
@@ -78,14 +78,12 @@ fn start_log(settings: &Settings) {
     }
 }
 
-async fn serve(
-    frontier: &Frontier,
-    options: ServerOptions,
-    seeds: &[Link],
-) -> anyhow::Result<server::Summary> {
+async fn serve(frontier: &Frontier, options: ServerOptions, seeds: &[Link]) -> anyhow::Result<Summary> {
+    // The port first: a server that cannot start changes nothing.
+    let server = Server::bind(frontier.clone(), options).await?;
     submit(frontier, seeds).await.context("cannot store the seeds")?;
     let shutdown = signals::shutdown().context("cannot listen to signals")?;
-    Ok(server::serve(frontier.clone(), options, shutdown).await?)
+    Ok(server.run(shutdown).await?)
 }
 
 async fn submit(frontier: &Frontier, seeds: &[Link]) -> Result<(), SubmitError> {

@@ -1,6 +1,9 @@
 //! The command line from outside: exit code, stdout and stderr together, word for word. Scripts read them
 //! as much as people do, so that a change of them should be meant.
 
+#[cfg(unix)]
+mod serve;
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -106,10 +109,9 @@ fn a_certificate_is_made_once_and_its_key_is_private() {
 fn a_password_is_printed_as_a_line_of_the_settings_file() {
     use argon2::{Argon2, PasswordHash, PasswordVerifier};
     let dir = tempfile::tempdir().unwrap();
-    for (name, login, given) in [
-        ("passwd", "ana", "correct horse\n"),
-        ("passwd_quoted", "ana@example.com", "correct horse\r\n"),
-    ] {
+    for (name, login, given) in
+        [("passwd", "ana", "correct horse\n"), ("passwd_quoted", "ana@example.com", "correct horse\r\n")]
+    {
         let (stdout, all) = aduana(dir.path(), &["passwd", login], given);
         let table: toml::Table = stdout.parse().unwrap();
         let hash = table[login].as_str().unwrap();
