@@ -10,5 +10,6 @@ pub mod log;
 pub mod pagedb;
 pub mod schedule;
 pub mod server;
+pub mod settings;
 pub mod synth;
 pub mod types;
