@@ -1,9 +1,10 @@
 //! aduana, a crawl frontier: it tells a fleet of spiders what to crawl next and keeps what they found.
 //!
-//! The modules are a ladder, imports go down only: `server`, `frontier`, `schedule`, `pagedb`, `log`,
-//! `types`. `settings` stands beside `server`, `synth` and `graph_file` above `types`; the command line,
-//! above them all, is in the binary. `docs/architecture.md` tells the life of a URL.
+//! The modules are a ladder, imports go down only: `cli`, `server`, `frontier`, `schedule`, `pagedb`,
+//! `log`, `types`; `settings` stands beside `server`, `synth` and `graph_file` stand on `types`.
+//! `docs/architecture.md` tells the life of a URL.
 
+pub mod cli;
 pub mod frontier;
 pub mod graph_file;
 pub mod log;
