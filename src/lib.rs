@@ -1,9 +1,13 @@
 //! aduana, a crawl frontier: it tells a fleet of spiders what to crawl next and keeps what they found.
 //!
 //! The modules are a ladder, imports go down only: `cli`, `server`, `frontier`, `schedule`, `pagedb`,
-//! `log`, `types`; `settings` stands beside `server`, `synth` and `graph_file` above `types`. `docs/architecture.md` tells the life of a URL.
+//! `log`, `types`; `settings` stands beside `server`, `synth` and `graph_file` stand on `types`.
+//! `docs/architecture.md` tells the life of a URL.
 
+pub mod cli;
 pub mod frontier;
 pub mod graph_file;
+pub mod server;
+pub mod settings;
 pub mod synth;
 pub mod types;

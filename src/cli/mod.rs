@@ -1,0 +1,60 @@
+//! The command line: one file a subcommand, each with its `Args` and a `run`. `anyhow` lives only here.
+//!
+//! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 an error (`error:` and, where
+//! there is a next step, `hint:`), 2 wrong usage.
+
+mod cert;
+mod passwd;
+mod report;
+mod serve;
+mod stdout;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A crawl frontier: tells a fleet of spiders what to crawl next, and keeps what they found.
+///
+/// Spiders ask `GET /request` for URLs, best first, and send what they crawled to `POST /crawled`.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  aduana serve config/aduana.toml --seeds seeds/example.txt
+  curl 'http://localhost:8000/request?n=3'
+  curl -H 'Content-Type: application/json' http://localhost:8000/crawled \\
+       -d '{\"url\": \"http://scrapinghub.com/\", \"links\": [[\"http://scrapinghub.com/platform/\", 0.5]]}'
+
+`aduana COMMAND --help` has examples of each command.";
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    Cert(cert::Args),
+    Passwd(passwd::Args),
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Serve(args) => serve::run(args),
+        Command::Cert(args) => cert::run(args),
+        Command::Passwd(args) => passwd::run(args),
+    };
+    done.unwrap_or_else(|error| report::failed(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,60 @@
+//! Standard output as a writer whose reader may go away (`aduana dump ... | head`): that ends the command,
+//! but is no error. `println!` would panic instead.
+
+use std::fmt;
+use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+
+/// Buffered standard output; flush it at the end, for errors that come only then.
+pub struct Stdout(BufWriter<StdoutLock<'static>>);
+
+impl Stdout {
+    pub fn lock() -> Stdout {
+        Stdout(BufWriter::new(io::stdout().lock()))
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(mark)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(mark)
+    }
+}
+
+/// Tells a closed standard output from a closed connection, which has the same kind.
+#[derive(Debug)]
+struct Closed;
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("standard output is closed")
+    }
+}
+
+impl std::error::Error for Closed {}
+
+fn mark(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::BrokenPipe { io::Error::new(ErrorKind::BrokenPipe, Closed) } else { error }
+}
+
+/// Whether the error is that nobody reads standard output any more.
+pub fn is_closed(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|error| error.downcast_ref::<io::Error>());
+    causes.any(|error| error.get_ref().is_some_and(|inner| inner.is::<Closed>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn only_a_closed_standard_output_is_no_error() {
+        let broken = || io::Error::from(ErrorKind::BrokenPipe);
+        assert!(is_closed(&Err::<(), _>(mark(broken())).context("writing").unwrap_err()));
+        assert!(!is_closed(&broken().into()));
+    }
+}
