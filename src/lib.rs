@@ -7,6 +7,9 @@
 pub mod cli;
 pub mod frontier;
 pub mod graph_file;
+pub mod log;
+pub mod pagedb;
+pub mod schedule;
 pub mod server;
 pub mod settings;
 pub mod synth;

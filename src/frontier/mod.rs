@@ -1,148 +1,319 @@
-//! The one handle on a crawl: what the server, the tools and the tests talk to. Cloneable, thread-safe.
+//! The one handle on a crawl: what the server, the tools and the tests talk to.
+//!
+//! Two threads stand behind it. The log thread makes edits durable, many in one commit ([`intake`]); the
+//! writer applies them in batches and tells the schedule ([`writer`]). Requests take pages from the
+//! schedule in memory and send the hand-outs the same way as every other edit.
 
-use std::path::PathBuf;
+mod batch;
+mod error;
+mod intake;
+mod options;
+mod request;
+mod stats;
+mod writer;
+
+pub use error::{FrontierError, SubmitError};
+pub use options::Options;
+pub use request::HandOut;
+pub use stats::Stats;
+
+use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::Serialize;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, oneshot, watch};
 
-use crate::types::{Clock, CrawledPage, DomainUnit, Link, PageUrl, Score, Time, UrlHasher};
+use crate::log::{LocalLog, Position};
+use crate::pagedb::{Counters, PageDb, Rules, Snapshot};
+use crate::schedule::Schedule;
+use crate::types::{Clock, CrawledPage, Link, edit};
+use intake::{Intake, Submission};
 
-/// What a frontier is opened with.
-#[derive(Clone)]
-pub struct Options {
-    /// The directory of the database; created if absent.
-    pub path: PathBuf,
-    /// `false` deletes the database when the frontier is closed.
-    pub persist: bool,
-    pub domain_unit: DomainUnit,
-    /// Hand-outs a second of a domain up to which it is preferred; `f64::INFINITY` for no limit.
-    pub soft_crawl_limit: f64,
-    /// Hand-outs a second of a domain that are never exceeded; `f64::INFINITY` for no limit.
-    pub hard_crawl_limit: f64,
-    /// The window T of the domain temperature n' = -n/T.
-    pub crawl_limit_window: Duration,
-    pub lease: Duration,
-    /// Pages deeper than this are known but never scheduled.
-    pub max_crawl_depth: Option<u32>,
-    /// Bytes of address space reserved for the tables at first; it grows by itself.
-    pub map_size: usize,
-    /// Bytes of acknowledged edits that may wait to be applied; beyond it edits are refused as busy.
-    pub max_backlog_bytes: u64,
-    pub hasher: UrlHasher,
+/// Names inside the database's directory.
+pub mod layout {
+    /// Held locked by the process that has the database open.
+    pub const LOCK: &str = "LOCK";
+    /// The PageDB's environment.
+    pub const PAGES: &str = "pages";
+    /// The edit log's environment.
+    pub const LOG: &str = "log";
 }
 
+/// A handle on an open database; clones share it.
 #[derive(Clone)]
 pub struct Frontier {
-    _inner: Arc<()>,
+    inner: Arc<Inner>,
 }
 
-/// Why edits were not taken.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum SubmitError {
-    #[error("the server has more edits waiting than max_backlog_bytes allows; try again in a moment")]
-    Busy,
-    #[error("the frontier is closing")]
-    Closed,
-    /// Disk full, I/O error: the edits are not stored.
-    #[error("cannot store the edits: {0}")]
-    Storage(String),
+struct Inner {
+    options: Options,
+    rules: Rules,
+    clock: Arc<dyn Clock>,
+    db: PageDb,
+    schedule: Mutex<Schedule>,
+    intake: Intake,
+    queue: writer::Queue,
+    /// As of the last batch.
+    counters: Mutex<Counters>,
+    /// Position of the last edit applied; the log trims up to here.
+    applied: AtomicU64,
+    applied_now: watch::Sender<Position>,
+    /// Position of the last edit that somebody was told is durable.
+    acknowledged: AtomicU64,
+    backlog_bytes: AtomicU64,
+    /// Told when the backlog shrinks.
+    room: Notify,
+    /// When the first lease ends, in milliseconds since the epoch; `u64::MAX` for none.
+    next_expiry: AtomicU64,
+    log_problem: Mutex<Option<String>>,
+    writer_problem: Mutex<Option<String>>,
+    pages_received: AtomicU64,
+    handed_out: AtomicU64,
+    expired: AtomicU64,
+    batches: AtomicU64,
+    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+    /// Locked while the database is open.
+    lock: Mutex<Option<File>>,
 }
 
-/// Any other failure: database of another version, locked, corrupted, I/O.
-#[derive(Debug, thiserror::Error)]
-pub enum FrontierError {
-    #[error("{0}")]
-    Other(String),
-}
-
-/// A page handed out to a spider.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HandOut {
-    pub url: PageUrl,
-    pub score: Score,
-    /// The name of its domain.
-    pub domain: String,
-    /// Links from the nearest seed.
-    pub depth: u32,
-    /// When the lease ends and the page is handed out again.
-    pub leased_until: Time,
-    /// How often it was handed out before and did not come back.
-    pub attempts: u32,
-}
-
-/// Counters of the whole database.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stats {
-    /// Known URLs.
-    pub pages: u64,
-    pub crawled: u64,
-    pub scheduled: u64,
-    pub leased: u64,
-    pub links: u64,
-    pub domains: u64,
-    /// Domains that have pages waiting.
-    pub domains_with_work: u64,
-    /// Edits acknowledged but not applied yet, and their bytes.
-    pub backlog_edits: u64,
-    pub backlog_bytes: u64,
-    /// Since this process started.
-    pub pages_received: u64,
-    pub urls_handed_out: u64,
-    pub leases_expired: u64,
-    pub batches_applied: u64,
-    /// Bytes of the PageDB file, and of it in use.
-    pub file_bytes: u64,
-    pub live_bytes: u64,
-}
-
-/// Resolves when the edits it stands for are durable.
-pub struct Receipt {}
+/// Stands for submitted edits until they are durable.
+#[must_use = "edits are acknowledged only by `durable`"]
+pub struct Receipt(oneshot::Receiver<Result<Position, SubmitError>>);
 
 impl Receipt {
-    pub async fn durable(self) -> Result<(), SubmitError> {
-        todo!()
+    /// Resolves when the edits are durable, with the log position of the last one.
+    ///
+    /// # Errors
+    /// [`SubmitError::Storage`] if they could not be stored: then none of them is.
+    pub async fn durable(self) -> Result<Position, SubmitError> {
+        self.0.await.unwrap_or(Err(SubmitError::Closed))
+    }
+
+    /// As [`Receipt::durable`], for threads outside a runtime.
+    ///
+    /// # Errors
+    /// As [`Receipt::durable`].
+    pub fn wait(self) -> Result<Position, SubmitError> {
+        self.0.blocking_recv().unwrap_or(Err(SubmitError::Closed))
     }
 }
 
 impl Frontier {
-    /// Opens or creates the database, applies what the log still holds, loads the schedule.
-    pub fn open(_options: Options, _clock: Arc<dyn Clock>) -> Result<Frontier, FrontierError> {
-        todo!()
+    /// Opens or creates the database, applies what the log still holds, loads the schedule, starts the
+    /// threads.
+    ///
+    /// # Errors
+    /// [`FrontierError::InUse`] if another process has it open; otherwise what the tables or the file
+    /// system say.
+    pub fn open(options: Options, clock: Arc<dyn Clock>) -> Result<Frontier, FrontierError> {
+        let lock = lock(&options.path)?;
+        let rules = options.rules();
+        let db = PageDb::open(&options.path.join(layout::PAGES), options.page_db())?;
+        let applied = db.snapshot()?.counters()?.applied;
+        let log = LocalLog::open(&options.path.join(layout::LOG), applied)?;
+        let applied = writer::recover(&db, &log, rules)?;
+        db.set_max_depth(rules)?;
+
+        let snapshot = db.snapshot()?;
+        let counters = snapshot.counters()?;
+        let next_expiry = snapshot.first_lease()?.map_or(u64::MAX, |lease| lease.until.0);
+        let schedule = Schedule::load(options.limits(), snapshot, clock.now())?;
+        let inner = Arc::new(Inner {
+            options,
+            rules,
+            clock,
+            db,
+            schedule: Mutex::new(schedule),
+            intake: Intake::default(),
+            queue: writer::Queue::default(),
+            counters: Mutex::new(counters),
+            applied: AtomicU64::new(applied),
+            applied_now: watch::Sender::new(applied),
+            acknowledged: AtomicU64::new(applied),
+            backlog_bytes: AtomicU64::new(0),
+            room: Notify::new(),
+            next_expiry: AtomicU64::new(next_expiry),
+            log_problem: Mutex::default(),
+            writer_problem: Mutex::default(),
+            pages_received: AtomicU64::new(0),
+            handed_out: AtomicU64::new(0),
+            expired: AtomicU64::new(0),
+            batches: AtomicU64::new(0),
+            threads: Mutex::default(),
+            lock: Mutex::new(Some(lock)),
+        });
+        let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
+            std::thread::Builder::new().name(name.into()).spawn(body).map_err(FrontierError::Thread)
+        };
+        let (for_log, for_writer) = (inner.clone(), inner.clone());
+        let threads = vec![
+            spawn("aduana-writer", Box::new(move || writer::run(&for_writer)))?,
+            spawn("aduana-log", Box::new(move || intake::run(&for_log, log)))?,
+        ];
+        *inner.threads.lock() = threads;
+        Ok(Frontier { inner })
     }
 
     /// Takes crawled pages as a unit: all or none become durable. Never blocks on the disk.
-    pub fn submit(&self, _pages: &[CrawledPage]) -> Result<Receipt, SubmitError> {
-        todo!()
+    ///
+    /// # Errors
+    /// [`SubmitError::Busy`] while the backlog is full, [`SubmitError::Closed`].
+    pub fn submit(&self, pages: &[CrawledPage]) -> Result<Receipt, SubmitError> {
+        let encode = |page: &CrawledPage| {
+            let mut bytes = Vec::with_capacity(64 + page.links.len() * 32);
+            edit::encode_crawled(page, &mut bytes);
+            bytes
+        };
+        let receipt = self.inner.submit(pages.iter().map(encode).collect())?;
+        self.inner.pages_received.fetch_add(pages.len() as u64, Ordering::Relaxed);
+        Ok(receipt)
     }
 
-    /// Resolves when the backlog has room again (for streams, instead of refusing them as busy).
+    /// Makes URLs known at depth 0; those that wait already get the better score.
+    ///
+    /// # Errors
+    /// As [`Frontier::submit`].
+    pub fn submit_seeds(&self, seeds: &[Link]) -> Result<Receipt, SubmitError> {
+        let mut bytes = Vec::new();
+        edit::encode_seeds(seeds, &mut bytes);
+        self.inner.submit(vec![bytes])
+    }
+
+    /// Resolves when the backlog has room again: for streams, which wait instead of being refused.
     pub async fn room(&self) {
-        todo!()
+        loop {
+            let freed = self.inner.room.notified();
+            if self.inner.has_room(0) || self.inner.intake.is_closed() {
+                return;
+            }
+            freed.await;
+        }
     }
 
-    /// Makes URLs known at depth 0; those known already keep their place, with the better score.
-    pub fn submit_seeds(&self, _seeds: &[Link]) -> Result<Receipt, SubmitError> {
-        todo!()
+    /// Waits until every edit acknowledged so far is applied.
+    pub async fn applied(&self) {
+        let position = self.inner.acknowledged.load(Ordering::Acquire);
+        self.inner.wait_applied(position).await;
     }
 
-    /// Up to `n` pages, best first; each is leased. Sees every edit acknowledged before the call unless
-    /// the writer is far behind.
-    pub async fn request(&self, _n: usize) -> Result<Vec<HandOut>, FrontierError> {
-        todo!()
+    /// A consistent view of the tables as of the last batch.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn snapshot(&self) -> Result<Snapshot, FrontierError> {
+        Ok(self.inner.db.snapshot()?)
     }
 
-    pub fn stats(&self) -> Result<Stats, FrontierError> {
-        todo!()
+    /// Rows and bytes of each table, by name.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn table_sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, FrontierError> {
+        Ok(self.inner.db.table_sizes()?)
     }
 
-    /// `Err` says why the frontier cannot take edits (disk full, closing); `Ok` if it can.
+    /// `Err` says why the frontier cannot take or apply edits.
+    ///
+    /// # Errors
+    /// The reason, for an operator.
     pub fn ready(&self) -> Result<(), String> {
-        todo!()
+        if self.inner.intake.is_closed() {
+            return Err("the server is shutting down".to_owned());
+        }
+        let problems = [&self.inner.log_problem, &self.inner.writer_problem];
+        match problems.into_iter().find_map(|problem| problem.lock().clone()) {
+            Some(problem) => Err(problem),
+            None => Ok(()),
+        }
     }
 
-    /// Takes no more edits, applies all that wait, commits, closes; idempotent.
+    /// Takes no more edits, applies all that wait, and lets go of the database; with `persist = false`
+    /// deletes it. Further calls do nothing.
+    ///
+    /// # Errors
+    /// What deleting the database says.
     pub fn close(&self) -> Result<(), FrontierError> {
-        todo!()
+        self.inner.intake.close();
+        let threads = std::mem::take(&mut *self.inner.threads.lock());
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the frontier panicked");
+            }
+        }
+        self.inner.room.notify_waiters();
+        if self.inner.lock.lock().take().is_some() && !self.inner.options.persist {
+            delete(&self.inner.options.path)?;
+        }
+        Ok(())
     }
+}
+
+impl Inner {
+    fn submit(&self, edits: Vec<Vec<u8>>) -> Result<Receipt, SubmitError> {
+        let bytes = edits.iter().map(Vec::len).sum::<usize>() as u64;
+        if !self.has_room(bytes) {
+            return Err(SubmitError::Busy);
+        }
+        self.backlog_bytes.fetch_add(bytes, Ordering::AcqRel);
+        let (ack, receipt) = oneshot::channel();
+        let pushed = self.intake.push(Submission { edits, bytes, ack: Some(ack) });
+        if pushed.is_err() {
+            self.backlog_bytes.fetch_sub(bytes, Ordering::AcqRel);
+        }
+        pushed.map(|()| Receipt(receipt))
+    }
+
+    /// Sends an edit of the frontier's own, which nobody waits for and which is never refused.
+    fn submit_own(&self, edit: Vec<u8>) -> Result<(), SubmitError> {
+        let bytes = edit.len() as u64;
+        self.backlog_bytes.fetch_add(bytes, Ordering::AcqRel);
+        self.intake.push(Submission { edits: vec![edit], bytes, ack: None })
+    }
+
+    /// Whether `bytes` more fit; a single submission larger than the whole backlog waits for an empty one.
+    fn has_room(&self, bytes: u64) -> bool {
+        let waiting = self.backlog_bytes.load(Ordering::Acquire);
+        waiting == 0 || waiting.saturating_add(bytes) <= self.options.max_backlog_bytes
+    }
+
+    async fn wait_applied(&self, position: Position) {
+        let mut applied = self.applied_now.subscribe();
+        // The sender lives as long as `self`.
+        applied.wait_for(|&at| at >= position).await.ok();
+    }
+
+    fn set_problem(&self, place: &Mutex<Option<String>>, problem: Option<String>) {
+        *place.lock() = problem;
+    }
+}
+
+/// Takes the database's lock, which the operating system frees when the process ends, however it ends.
+fn lock(path: &Path) -> Result<File, FrontierError> {
+    let io = |source| FrontierError::Io { path: path.into(), source };
+    std::fs::create_dir_all(path).map_err(io)?;
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path.join(layout::LOCK))
+        .map_err(io)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(FrontierError::InUse { path: path.into() }),
+        Err(std::fs::TryLockError::Error(source)) => Err(io(source)),
+    }
+}
+
+/// Deletes what belongs to a database, and its directory if nothing else is in it.
+fn delete(path: &Path) -> Result<(), FrontierError> {
+    let io = |source| FrontierError::Io { path: path.into(), source };
+    for environment in [layout::PAGES, layout::LOG] {
+        std::fs::remove_dir_all(path.join(environment)).map_err(io)?;
+    }
+    std::fs::remove_file(path.join(layout::LOCK)).map_err(io)?;
+    // Fails if the user keeps other files there: they stay.
+    std::fs::remove_dir(path).ok();
+    Ok(())
 }

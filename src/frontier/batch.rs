@@ -1,0 +1,28 @@
+//! The limits of commits and batches, and why they are what they are.
+
+use std::time::Duration;
+
+/// Most bytes of edits in one commit of the log. Group commit pays off long before: this only bounds how
+/// long an acknowledgement can wait behind a flood.
+pub(super) const MAX_GROUP_BYTES: usize = 4 << 20;
+
+/// Most bytes of edits in one batch of the writer: about 20,000 pages of 30 links. Larger batches touch
+/// fewer table pages an edit, but the batch and the table pages it dirties are held in memory.
+pub(super) const MAX_BATCH_BYTES: usize = 20 << 20;
+
+/// While more edits a second than this come in, the writer waits for batches to fill.
+pub(super) const LOADED_EDITS_PER_SECOND: f64 = 200.0;
+
+/// How long it waits then. A batch of a second's edits dirties far fewer table pages than ten batches of a
+/// tenth each, which leaves the cores to the requests.
+pub(super) const LINGER: Duration = Duration::from_millis(500);
+
+/// How long a request waits for edits that were acknowledged before it, so that a spider sees what it has
+/// just told.
+pub(super) const VISIBILITY_WAIT: Duration = Duration::from_secs(1);
+
+/// Most leases ended by one edit: bounds its size when a whole fleet has died.
+pub(super) const MAX_EXPIRED: usize = 10_000;
+
+/// Pause before a failed commit is tried again (disk full).
+pub(super) const RETRY: Duration = Duration::from_millis(500);

@@ -1,0 +1,233 @@
+//! The single writer: takes the edits that wait, applies them as a batch, tells the schedule.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::batch::{LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY};
+use super::{FrontierError, Inner};
+use crate::log::Position;
+use crate::pagedb::{Applied, PageDb, PageDbError, Rules};
+
+/// Durable edits that wait for the writer, in order of position.
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    wake: Condvar,
+    drained: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    edits: std::collections::VecDeque<Vec<u8>>,
+    /// Position of the last edit in `edits`.
+    last: Position,
+    bytes: usize,
+    closed: bool,
+    /// Somebody waits for what is queued.
+    hurry: bool,
+    ended: bool,
+}
+
+/// Edits to apply together.
+pub(super) struct Batch {
+    pub edits: Vec<Vec<u8>>,
+    pub last: Position,
+    pub bytes: usize,
+}
+
+impl Queue {
+    pub fn push(&self, first: Position, edits: Vec<Vec<u8>>) {
+        let mut state = self.state.lock();
+        state.last = first + edits.len() as Position - 1;
+        state.bytes += edits.iter().map(Vec::len).sum::<usize>();
+        state.edits.extend(edits);
+        self.wake.notify_one();
+    }
+
+    /// No more edits come; the writer ends when those here are applied.
+    pub fn close(&self) {
+        self.state.lock().closed = true;
+        self.wake.notify_one();
+    }
+
+    /// Ends the writer's wait for a fuller batch.
+    pub fn hurry(&self) {
+        self.state.lock().hurry = true;
+        self.wake.notify_one();
+    }
+
+    pub fn len(&self) -> usize {
+        self.state.lock().edits.len()
+    }
+
+    pub fn wait_drained(&self) {
+        let mut state = self.state.lock();
+        while !state.ended {
+            self.drained.wait(&mut state);
+        }
+    }
+
+    fn end(&self) {
+        self.state.lock().ended = true;
+        self.drained.notify_all();
+    }
+
+    /// The next batch; under load it waits until the batch is full, or [`LINGER`] is over, or somebody is
+    /// in a hurry. `None` when closed and empty.
+    fn next_batch(&self, loaded: bool) -> Option<Batch> {
+        let mut state = self.state.lock();
+        while state.edits.is_empty() {
+            if state.closed {
+                return None;
+            }
+            self.wake.wait(&mut state);
+        }
+        if loaded {
+            let deadline = Instant::now() + LINGER;
+            while !state.closed && !state.hurry && state.bytes < MAX_BATCH_BYTES {
+                if self.wake.wait_until(&mut state, deadline).timed_out() {
+                    break;
+                }
+            }
+        }
+        state.hurry = false;
+        let mut bytes = 0;
+        let mut n = 0;
+        for edit in &state.edits {
+            if n > 0 && bytes + edit.len() > MAX_BATCH_BYTES {
+                break;
+            }
+            bytes += edit.len();
+            n += 1;
+        }
+        let edits: Vec<_> = state.edits.drain(..n).collect();
+        state.bytes -= bytes;
+        let last = state.last - state.edits.len() as Position;
+        Some(Batch { edits, last, bytes })
+    }
+
+    /// Waits before another try; `false` if the queue is closed meanwhile.
+    fn pause(&self) -> bool {
+        let mut state = self.state.lock();
+        if !state.closed {
+            self.wake.wait_for(&mut state, RETRY);
+        }
+        !state.closed
+    }
+}
+
+/// The writer thread.
+pub(super) fn run(inner: &Arc<Inner>) {
+    let mut load = Load::default();
+    while let Some(batch) = inner.queue.next_batch(load.is_high()) {
+        load.count(batch.edits.len());
+        if !apply_until_done(inner, &batch) {
+            // Closing while the disk refuses: the log keeps the edits, the next start applies them.
+            tracing::error!("edits stay in the log, not applied: the next start applies them");
+            break;
+        }
+        inner.backlog_bytes.fetch_sub(batch.bytes as u64, Ordering::AcqRel);
+        inner.room.notify_waiters();
+    }
+    inner.queue.end();
+}
+
+/// Tries until the batch is applied; `false` if the frontier closes before.
+fn apply_until_done(inner: &Inner, batch: &Batch) -> bool {
+    loop {
+        match apply(inner, batch) {
+            Ok(()) => {
+                inner.set_problem(&inner.writer_problem, None);
+                return true;
+            }
+            Err(error) => {
+                tracing::error!(%error, "cannot apply a batch of {} edits", batch.edits.len());
+                inner.set_problem(&inner.writer_problem, Some(error.to_string()));
+                if !inner.queue.pause() {
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+fn apply(inner: &Inner, batch: &Batch) -> Result<(), FrontierError> {
+    let edits: Vec<&[u8]> = batch.edits.iter().map(Vec::as_slice).collect();
+    let started = Instant::now();
+    let applied = loop {
+        match inner.db.apply(&edits, batch.last, inner.rules) {
+            Err(PageDbError::MapFull) => grow(inner)?,
+            done => break done?,
+        }
+    };
+    tracing::debug!(edits = edits.len(), bytes = batch.bytes, elapsed = ?started.elapsed(), "applied a batch");
+    tell(inner, &applied)?;
+    inner.applied.store(batch.last, Ordering::Release);
+    inner.applied_now.send_replace(batch.last);
+    inner.batches.fetch_add(1, Ordering::Relaxed);
+    inner.expired.fetch_add(applied.expired, Ordering::Relaxed);
+    Ok(())
+}
+
+fn tell(inner: &Inner, applied: &Applied) -> Result<(), PageDbError> {
+    let snapshot = inner.db.snapshot()?;
+    let first_lease = snapshot.first_lease()?;
+    inner.next_expiry.store(first_lease.map_or(u64::MAX, |lease| lease.until.0), Ordering::Release);
+    *inner.counters.lock() = applied.counters;
+    inner.schedule.lock().applied(applied, snapshot, inner.clock.now())
+}
+
+/// Grows the map: nobody may read meanwhile, so the schedule lets go of its snapshot.
+fn grow(inner: &Inner) -> Result<(), PageDbError> {
+    let mut schedule = inner.schedule.lock();
+    schedule.release_snapshot();
+    let grown = inner.db.grow();
+    schedule.renew_snapshot(inner.db.snapshot()?);
+    grown
+}
+
+/// Applies what the log held when the last process ended.
+pub(super) fn recover(
+    db: &PageDb,
+    log: &crate::log::LocalLog,
+    rules: Rules,
+) -> Result<Position, FrontierError> {
+    let mut applied = db.snapshot()?.counters()?.applied;
+    loop {
+        let rows = log.read_after(applied, MAX_BATCH_BYTES)?;
+        let Some(&(last, _)) = rows.last() else { return Ok(applied) };
+        let edits: Vec<&[u8]> = rows.iter().map(|(_, edit)| edit.as_slice()).collect();
+        loop {
+            match db.apply(&edits, last, rules) {
+                Err(PageDbError::MapFull) => db.grow()?,
+                done => break done.map(drop)?,
+            }
+        }
+        tracing::info!(edits = edits.len(), "applied edits that the log still held");
+        applied = last;
+    }
+}
+
+/// How many edits a second come in, as a moving average over about a second.
+#[derive(Default)]
+struct Load {
+    rate: f64,
+    since: Option<Instant>,
+}
+
+impl Load {
+    fn count(&mut self, edits: usize) {
+        let now = Instant::now();
+        let elapsed = self.since.replace(now).map_or(1.0, |since| (now - since).as_secs_f64());
+        let decay = (-elapsed).exp();
+        self.rate = self.rate * decay + edits as f64 / elapsed.max(0.001) * (1.0 - decay);
+    }
+
+    fn is_high(&self) -> bool {
+        let quiet = self.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
+        self.rate * (-quiet).exp() > LOADED_EDITS_PER_SECOND
+    }
+}

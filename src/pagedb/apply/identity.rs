@@ -1,0 +1,278 @@
+//! Third step of a batch: every mention of a URL gets its page. Two URLs never share a key: a row that a
+//! key leads to is compared with the URL itself, and a URL whose key another one holds takes the next
+//! free key of its domain.
+//!
+//! Mentions are sorted by key, so that `hash2idx` is read in one sweep; then the found rows are compared
+//! with `urls` in a second sweep, in order of index. Only real collisions go the slow way, one by one.
+
+use std::collections::HashMap;
+
+use heed::RwTxn;
+
+use super::domains::SitePlace;
+use super::refs::{Mentions, NO_REF};
+use crate::pagedb::env::{InTable, PageDbError, Tables, corrupted};
+use crate::pagedb::page_state::{PageState, Status};
+use crate::pagedb::url_record::UrlRecord;
+use crate::types::{PageIndex, PageKey, Score, UrlHasher};
+
+/// Stands for "no page" among cell numbers.
+pub(super) const NO_CELL: u32 = u32::MAX;
+
+/// A page that the batch mentions: as it is stored, and as it will be.
+pub(super) struct Cell {
+    pub key: PageKey,
+    /// The first mention of its URL in the batch; [`NO_REF`] if it is only named by its key.
+    pub first_mention: u32,
+    /// As stored; `None` for a page that the batch discovers.
+    pub old: Option<PageState>,
+    pub new: PageState,
+    /// False until the first edit that mentions a new page has set its state.
+    pub seen: bool,
+}
+
+/// All pages of a batch.
+pub(super) struct Cells {
+    pub list: Vec<Cell>,
+    /// The cell of each URL mention.
+    pub of_url: Vec<u32>,
+    /// The cell of each key mention, or [`NO_CELL`].
+    pub of_key: Vec<u32>,
+}
+
+/// What stands behind a mention's number.
+pub(super) struct Context<'b, 'a> {
+    pub mentions: &'b Mentions<'a>,
+    pub places: &'b [SitePlace],
+    pub hasher: &'b UrlHasher,
+    pub tables: &'b Tables,
+}
+
+/// A distinct URL that did not get the key it hashes to at once.
+struct Displaced {
+    mentions: Vec<u32>,
+}
+
+impl Context<'_, '_> {
+    /// Finds or creates the page of every mention. New pages have no index yet.
+    pub(super) fn identify(&self, txn: &RwTxn<'_>) -> Result<Cells, PageDbError> {
+        let n_urls = self.mentions.urls.len();
+        let n_keys = self.mentions.keys.len();
+        let mut cells =
+            Cells { list: Vec::new(), of_url: vec![NO_CELL; n_urls], of_key: vec![NO_CELL; n_keys] };
+        let mut displaced = Vec::new();
+        for group in self.sorted_mentions().chunk_by(|a, b| a.0 == b.0) {
+            self.identify_group(txn, group, &mut cells, &mut displaced)?;
+        }
+        self.verify(txn, &mut cells, &mut displaced)?;
+        if !displaced.is_empty() {
+            displaced.sort_unstable_by_key(|url| url.mentions[0]);
+            self.settle(txn, &mut cells, &displaced)?;
+            // The later steps sweep over the cells in order of key.
+            cells.sort_by_key();
+        }
+        Ok(cells)
+    }
+
+    /// (key, mention) in order of key, then of first sight; mentions by key count on after those by URL.
+    fn sorted_mentions(&self) -> Vec<(PageKey, u32)> {
+        let urls = self.mentions.urls.iter().map(|url| {
+            let place = &self.places[url.site as usize];
+            let hash = (self.hasher.path)(url.path, self.mentions.sites[url.site as usize].hash);
+            PageKey::new(place.domain, hash)
+        });
+        // One integer a mention sorts several times faster than a pair.
+        let keys = urls.chain(self.mentions.keys.iter().copied());
+        let mut packed: Vec<u128> =
+            keys.enumerate().map(|(number, key)| u128::from(key.0) << 32 | number as u128).collect();
+        packed.sort_unstable();
+        packed.into_iter().map(|p| (PageKey((p >> 32) as u64), p as u32)).collect()
+    }
+
+    /// Takes the mentions of one key: the first URL among them is taken for the row's (to be verified) or,
+    /// without a row, becomes it; other URLs are displaced.
+    fn identify_group(
+        &self,
+        txn: &RwTxn<'_>,
+        group: &[(PageKey, u32)],
+        cells: &mut Cells,
+        displaced: &mut Vec<Displaced>,
+    ) -> Result<(), PageDbError> {
+        let n_urls = self.mentions.urls.len() as u32;
+        let (key, first) = group[0];
+        let row = self.row(txn, key)?;
+        let split = group.partition_point(|&(_, number)| number < n_urls);
+        let (by_url, by_key) = group.split_at(split);
+        if row.is_some() || !by_url.is_empty() {
+            let first_mention = if by_url.is_empty() { NO_REF } else { first };
+            let cell = cells.add(key, first_mention, row);
+            for &(_, number) in by_key {
+                cells.of_key[(number - n_urls) as usize] = cell;
+            }
+            let mut others: Vec<Displaced> = Vec::new();
+            for &(_, number) in by_url {
+                if self.same_url(first, number) {
+                    cells.of_url[number as usize] = cell;
+                } else if let Some(url) = others.iter_mut().find(|o| self.same_url(o.mentions[0], number)) {
+                    url.mentions.push(number);
+                } else {
+                    others.push(Displaced { mentions: vec![number] });
+                }
+            }
+            displaced.append(&mut others);
+        }
+        Ok(())
+    }
+
+    /// Compares every found row with the URL that was taken for it.
+    fn verify(
+        &self,
+        txn: &RwTxn<'_>,
+        cells: &mut Cells,
+        displaced: &mut Vec<Displaced>,
+    ) -> Result<(), PageDbError> {
+        let mut found: Vec<(u64, u32)> = Vec::new();
+        for (number, cell) in cells.list.iter().enumerate() {
+            if let (Some(old), true) = (&cell.old, cell.first_mention != NO_REF) {
+                found.push((old.index.0, number as u32));
+            }
+        }
+        found.sort_unstable();
+        let mut wrong = Vec::new();
+        for (index, number) in found {
+            let cell = &cells.list[number as usize];
+            if !self.row_is(txn, PageIndex(index), cell.key, cell.first_mention)? {
+                wrong.push(number);
+            }
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let mut of_wrong: HashMap<u32, usize> = HashMap::new();
+        for &number in &wrong {
+            of_wrong.insert(number, displaced.len());
+            displaced.push(Displaced { mentions: Vec::new() });
+            cells.list[number as usize].first_mention = NO_REF;
+        }
+        for (mention, cell) in cells.of_url.iter_mut().enumerate() {
+            if let Some(&at) = of_wrong.get(cell) {
+                displaced[at].mentions.push(mention as u32);
+                *cell = NO_CELL;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives each displaced URL the first key from its own on that is its own already, or is free.
+    fn settle(
+        &self,
+        txn: &RwTxn<'_>,
+        cells: &mut Cells,
+        displaced: &[Displaced],
+    ) -> Result<(), PageDbError> {
+        let mut by_key: HashMap<PageKey, u32, foldhash::fast::RandomState> =
+            cells.list.iter().enumerate().map(|(number, cell)| (cell.key, number as u32)).collect();
+        for url in displaced {
+            let first = url.mentions[0];
+            let mention = &self.mentions.urls[first as usize];
+            let site = mention.site as usize;
+            let hash = (self.hasher.path)(mention.path, self.mentions.sites[site].hash);
+            let mut key = PageKey::new(self.places[site].domain, hash);
+            let cell = loop {
+                match by_key.get(&key) {
+                    Some(&number) => {
+                        let cell = &cells.list[number as usize];
+                        let same = match &cell.old {
+                            Some(old) => self.row_is(txn, old.index, key, first)?,
+                            None => self.same_url(cell.first_mention, first),
+                        };
+                        if same {
+                            break number;
+                        }
+                    }
+                    None => {
+                        let row = self.row(txn, key)?;
+                        let mine = match &row {
+                            Some(row) => self.row_is(txn, row.index, key, first)?,
+                            None => true,
+                        };
+                        if mine {
+                            let number = cells.add(key, first, row);
+                            by_key.insert(key, number);
+                            break number;
+                        }
+                    }
+                }
+                key = key.next_in_domain();
+            };
+            let chosen = &mut cells.list[cell as usize];
+            chosen.first_mention = chosen.first_mention.min(first);
+            for &mention in &url.mentions {
+                cells.of_url[mention as usize] = cell;
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, txn: &RwTxn<'_>, key: PageKey) -> Result<Option<PageState>, PageDbError> {
+        let row = key.to_bytes();
+        match self.tables.hash2idx.get(txn, &row)? {
+            None => Ok(None),
+            Some(bytes) => Ok(Some(PageState::decode(bytes).in_table("hash2idx", &row)?)),
+        }
+    }
+
+    /// Whether the page with this index, which stands at `key`, has the mention's URL.
+    fn row_is(
+        &self,
+        txn: &RwTxn<'_>,
+        index: PageIndex,
+        key: PageKey,
+        mention: u32,
+    ) -> Result<bool, PageDbError> {
+        let row = index.to_bytes();
+        let bytes = self.tables.urls.get(txn, &row)?.ok_or_else(|| corrupted("urls", &row))?;
+        let record = UrlRecord::decode(bytes).in_table("urls", &row)?;
+        let url = &self.mentions.urls[mention as usize];
+        let place = &self.places[url.site as usize];
+        Ok(record.path == url.path
+            && record.site == place.site
+            && record.key == key
+            && key.domain() == place.domain)
+    }
+
+    fn same_url(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (&self.mentions.urls[a as usize], &self.mentions.urls[b as usize]);
+        a.site == b.site && a.path == b.path
+    }
+}
+
+impl Cells {
+    fn add(&mut self, key: PageKey, first_mention: u32, old: Option<PageState>) -> u32 {
+        let unset = PageState {
+            index: PageIndex(PageIndex::LIMIT),
+            status: Status::TooDeep,
+            depth: u32::MAX,
+            score: Score::ZERO,
+            attempts: 0,
+        };
+        let new = old.unwrap_or(unset);
+        self.list.push(Cell { key, first_mention, old, new, seen: old.is_some() });
+        self.list.len() as u32 - 1
+    }
+
+    fn sort_by_key(&mut self) {
+        let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
+        order.sort_unstable_by_key(|&number| self.list[number as usize].key);
+        let mut moved_to = vec![NO_CELL; order.len()];
+        for (to, &from) in order.iter().enumerate() {
+            moved_to[from as usize] = to as u32;
+        }
+        self.list.sort_unstable_by_key(|cell| cell.key);
+        for number in self.of_url.iter_mut().chain(&mut self.of_key) {
+            if *number != NO_CELL {
+                *number = moved_to[*number as usize];
+            }
+        }
+    }
+}

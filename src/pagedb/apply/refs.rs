@@ -1,0 +1,118 @@
+//! First step of a batch: all its edits laid out flat, so that the later steps work on arrays.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::pagedb::env::PageDbError;
+use crate::types::edit::UrlRef;
+use crate::types::{Edit, PageKey, Score, Time, UrlHasher};
+
+/// Stands for "no parent" among reference numbers.
+pub(super) const NO_REF: u32 = u32::MAX;
+
+/// A mention of a URL in the batch. Its number is its place in order of first sight.
+pub(super) struct UrlMention<'a> {
+    pub path: &'a str,
+    /// Number of the site in [`Mentions::sites`].
+    pub site: u32,
+    pub score: Score,
+    /// The mention of the page that this link stands on, or [`NO_REF`].
+    pub parent: u32,
+}
+
+/// A distinct site of the batch.
+pub(super) struct SiteMention<'a> {
+    pub text: &'a str,
+    pub hash: u64,
+}
+
+/// One edit, its URLs and keys replaced by ranges of mention numbers.
+pub(super) enum Step<'a> {
+    Crawled { page: u32, links: Range<u32>, score: Score, time: Time, content_hash: Option<&'a [u8]> },
+    Seeds { seeds: Range<u32> },
+    HandOut { time: Time, until: Time, keys: Range<u32> },
+    Expire { time: Time, keys: Range<u32> },
+}
+
+/// The batch, flat.
+#[derive(Default)]
+pub(super) struct Mentions<'a> {
+    pub steps: Vec<Step<'a>>,
+    pub sites: Vec<SiteMention<'a>>,
+    pub urls: Vec<UrlMention<'a>>,
+    /// Pages named by their key (hand-outs, expiries).
+    pub keys: Vec<PageKey>,
+}
+
+impl<'a> Mentions<'a> {
+    /// # Errors
+    /// [`PageDbError::Corrupted`] for an edit that does not decode.
+    pub(super) fn collect(edits: &[&'a [u8]], hasher: &UrlHasher) -> Result<Mentions<'a>, PageDbError> {
+        let mut collector = Collector { out: Mentions::default(), site_numbers: HashMap::default(), hasher };
+        for &bytes in edits {
+            let edit = Edit::decode(bytes).map_err(|_| PageDbError::Corrupted {
+                table: "edits",
+                key: format!("(an edit of {} bytes)", bytes.len()),
+            })?;
+            let step = collector.step(edit);
+            collector.out.steps.push(step);
+        }
+        Ok(collector.out)
+    }
+}
+
+struct Collector<'a, 'h> {
+    out: Mentions<'a>,
+    site_numbers: HashMap<&'a str, u32, foldhash::fast::RandomState>,
+    hasher: &'h UrlHasher,
+}
+
+impl<'a> Collector<'a, '_> {
+    fn step(&mut self, edit: Edit<'a>) -> Step<'a> {
+        match edit {
+            Edit::Crawled(edit) => {
+                let sites = self.sites(&edit.sites);
+                let page = self.out.urls.len() as u32;
+                self.mention(edit.page, &sites, Score::ZERO, NO_REF);
+                let links = self.mentions(&edit.links, &sites, page);
+                let (score, time, content_hash) = (edit.score, edit.time, edit.content_hash);
+                Step::Crawled { page, links, score, time, content_hash }
+            }
+            Edit::Seeds(edit) => {
+                let sites = self.sites(&edit.sites);
+                Step::Seeds { seeds: self.mentions(&edit.seeds, &sites, NO_REF) }
+            }
+            Edit::HandOut { time, until, pages } => Step::HandOut { time, until, keys: self.keys(&pages) },
+            Edit::Expire { time, pages } => Step::Expire { time, keys: self.keys(&pages) },
+        }
+    }
+
+    /// The batch's numbers for an edit's sites.
+    fn sites(&mut self, sites: &[&'a str]) -> Vec<u32> {
+        let number = |text: &&'a str| {
+            *self.site_numbers.entry(text).or_insert_with(|| {
+                self.out.sites.push(SiteMention { text, hash: (self.hasher.site)(text) });
+                self.out.sites.len() as u32 - 1
+            })
+        };
+        sites.iter().map(number).collect()
+    }
+
+    fn mention(&mut self, url: UrlRef<'a>, sites: &[u32], score: Score, parent: u32) {
+        self.out.urls.push(UrlMention { path: url.path, site: sites[url.site], score, parent });
+    }
+
+    fn mentions(&mut self, urls: &[(UrlRef<'a>, Score)], sites: &[u32], parent: u32) -> Range<u32> {
+        let start = self.out.urls.len() as u32;
+        for &(url, score) in urls {
+            self.mention(url, sites, score, parent);
+        }
+        start..self.out.urls.len() as u32
+    }
+
+    fn keys(&mut self, pages: &[PageKey]) -> Range<u32> {
+        let start = self.out.keys.len() as u32;
+        self.out.keys.extend_from_slice(pages);
+        start..self.out.keys.len() as u32
+    }
+}

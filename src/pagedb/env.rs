@@ -1,0 +1,292 @@
+//! The LMDB environment: opening, versions, transactions, and growing the map while the server runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use heed::types::Bytes;
+use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, RwTxn, WithoutTls};
+use parking_lot::lock_api::ArcRwLockReadGuard;
+use parking_lot::{RawRwLock, RwLock};
+
+use super::info;
+use crate::types::codec::{Malformed, Reader};
+use crate::types::{DomainUnit, UrlHasher};
+
+/// Why the PageDB failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PageDbError {
+    #[error("the PageDB: {0}")]
+    Lmdb(heed::Error),
+    /// The map is too small for the batch; the writer grows it and tries again.
+    #[error("the PageDB's map is full")]
+    MapFull,
+    #[error("table {table} is corrupted at key {key}: restore a backup")]
+    Corrupted { table: &'static str, key: String },
+    #[error("the database in {path} has format {found}; this version reads format {supported}: use the aduana version that wrote it")]
+    Version { path: PathBuf, found: u64, supported: u64 },
+    #[error("the database was made with {setting} = {stored}, and its keys depend on it: set {setting} = {stored}, or start with a new page_db_path")]
+    Setting { setting: &'static str, stored: String },
+    #[error("{path} holds no aduana database")]
+    Missing { path: PathBuf },
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+}
+
+impl From<heed::Error> for PageDbError {
+    fn from(error: heed::Error) -> Self {
+        match error {
+            heed::Error::Mdb(MdbError::MapFull) => PageDbError::MapFull,
+            other => PageDbError::Lmdb(other),
+        }
+    }
+}
+
+/// A table of bytes to bytes; the codecs stand beside it.
+pub(super) type Table = Database<Bytes, Bytes>;
+
+/// All tables; `docs/format.md` specifies each byte.
+#[derive(Clone, Copy)]
+pub(super) struct Tables {
+    pub info: Table,
+    pub hash2idx: Table,
+    pub hash2info: Table,
+    pub urls: Table,
+    pub links: Table,
+    pub domains: Table,
+    pub sites: Table,
+    pub content: Table,
+    pub schedule: Table,
+    pub leases: Table,
+}
+
+impl Tables {
+    pub(super) const NAMES: [&'static str; 10] = [
+        "info", "hash2idx", "hash2info", "urls", "links", "domains", "sites", "content", "schedule", "leases",
+    ];
+
+    /// Opens or creates each table by its name.
+    fn try_new<E>(mut table: impl FnMut(&'static str) -> Result<Table, E>) -> Result<Tables, E> {
+        Ok(Tables {
+            info: table("info")?,
+            hash2idx: table("hash2idx")?,
+            hash2info: table("hash2info")?,
+            urls: table("urls")?,
+            links: table("links")?,
+            domains: table("domains")?,
+            sites: table("sites")?,
+            content: table("content")?,
+            schedule: table("schedule")?,
+            leases: table("leases")?,
+        })
+    }
+
+    pub(super) fn named(&self) -> [(&'static str, Table); 10] {
+        [
+            ("info", self.info),
+            ("hash2idx", self.hash2idx),
+            ("hash2info", self.hash2info),
+            ("urls", self.urls),
+            ("links", self.links),
+            ("domains", self.domains),
+            ("sites", self.sites),
+            ("content", self.content),
+            ("schedule", self.schedule),
+            ("leases", self.leases),
+        ]
+    }
+}
+
+/// What a PageDB is opened with.
+#[derive(Debug, Clone, Copy)]
+pub struct PageDbOptions {
+    /// Bytes of address space reserved at first.
+    pub map_size: usize,
+    pub domain_unit: DomainUnit,
+    pub hasher: UrlHasher,
+}
+
+impl Default for PageDbOptions {
+    fn default() -> Self {
+        PageDbOptions { map_size: 64 << 30, domain_unit: DomainUnit::Host, hasher: UrlHasher::default() }
+    }
+}
+
+/// The page database: one LMDB environment, one writer, any number of short readers.
+pub struct PageDb {
+    pub(super) env: Env<WithoutTls>,
+    pub(super) tables: Tables,
+    pub(super) options: PageDbOptions,
+    /// Readers hold it shared while they have a transaction; growing the map takes it alone, because LMDB
+    /// moves the map under their feet.
+    gate: Arc<RwLock<()>>,
+}
+
+/// A consistent view of all tables. Short-lived: while it exists, pages freed since are not reused.
+pub struct Snapshot {
+    // Dropped in this order: the transaction must end before the gate opens.
+    pub(super) txn: RoTxn<'static, WithoutTls>,
+    pub(super) tables: Tables,
+    pub(super) hasher: UrlHasher,
+    pub(super) domain_unit: DomainUnit,
+    _gate: ArcRwLockReadGuard<RawRwLock, ()>,
+}
+
+impl PageDb {
+    /// Opens the database in the directory `path`, creating it if absent.
+    ///
+    /// # Errors
+    /// [`PageDbError::Version`] and [`PageDbError::Setting`] for a database that this process cannot go on
+    /// with; otherwise what LMDB or the file system says.
+    pub fn open(path: &Path, options: PageDbOptions) -> Result<PageDb, PageDbError> {
+        std::fs::create_dir_all(path).map_err(|source| PageDbError::Io { path: path.into(), source })?;
+        let env = open_env(path, options.map_size, EnvFlags::empty())?;
+        let mut txn = env.write_txn()?;
+        if let Some(info) = env.open_database::<Bytes, Bytes>(&txn, Some("info"))? {
+            check_format(path, info.get(&txn, info::FORMAT_KEY)?)?;
+        }
+        let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
+        let unit = info::domain_unit_name(options.domain_unit);
+        match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
+            None => {
+                let mut format = Vec::new();
+                crate::types::codec::put_varint(&mut format, info::FORMAT);
+                tables.info.put(&mut txn, info::FORMAT_KEY, &format)?;
+                tables.info.put(&mut txn, info::DOMAIN_UNIT_KEY, unit.as_bytes())?;
+                tables.info.put(&mut txn, info::COUNTERS_KEY, &info::Counters::default().encode())?;
+                tables.info.put(&mut txn, info::MAX_DEPTH_KEY, &info::encode_max_depth(None))?;
+            }
+            Some(stored) if stored == unit.as_bytes() => {}
+            Some(stored) => {
+                let stored = format!("\"{}\"", String::from_utf8_lossy(stored));
+                return Err(PageDbError::Setting { setting: "domain_unit", stored });
+            }
+        }
+        txn.commit()?;
+        Ok(PageDb { env, tables, options, gate: Arc::default() })
+    }
+
+    /// Opens an existing database for reading, also while a server writes it.
+    ///
+    /// # Errors
+    /// [`PageDbError::Missing`] if there is none; otherwise as [`PageDb::open`].
+    pub fn open_read_only(path: &Path) -> Result<PageDb, PageDbError> {
+        let missing = || PageDbError::Missing { path: path.into() };
+        let file = std::fs::metadata(path.join("data.mdb")).map_err(|_| missing())?;
+        // A map much larger than the file, so that the server's growth does not outrun a long read.
+        let map_size = (file.len() as usize * 2).next_multiple_of(1 << 30);
+        let env = open_env(path, map_size, EnvFlags::READ_ONLY)?;
+        let txn = env.read_txn()?;
+        let info = env.open_database::<Bytes, Bytes>(&txn, Some("info"))?.ok_or_else(missing)?;
+        check_format(path, info.get(&txn, info::FORMAT_KEY)?)?;
+        let tables = Tables::try_new(|name| env.open_database(&txn, Some(name))?.ok_or_else(missing))?;
+        let unit = match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
+            Some(b"registrable") => DomainUnit::Registrable,
+            _ => DomainUnit::Host,
+        };
+        // Committing makes the handles of the tables outlive the transaction.
+        txn.commit()?;
+        let options = PageDbOptions { map_size, domain_unit: unit, ..PageDbOptions::default() };
+        Ok(PageDb { env, tables, options, gate: Arc::default() })
+    }
+
+    /// A view of the tables as of the last batch.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn snapshot(&self) -> Result<Snapshot, PageDbError> {
+        // Recursive: a thread that reads already must not wait for a writer that waits for it.
+        let gate = RwLock::read_arc_recursive(&self.gate);
+        let txn = self.env.clone().static_read_txn()?;
+        let (hasher, domain_unit) = (self.options.hasher, self.options.domain_unit);
+        Ok(Snapshot { txn, tables: self.tables, hasher, domain_unit, _gate: gate })
+    }
+
+    pub(super) fn write(&self) -> Result<RwTxn<'_>, PageDbError> {
+        Ok(self.env.write_txn()?)
+    }
+
+    /// Doubles the map. Waits until every snapshot is dropped: the caller must hold none.
+    ///
+    /// # Errors
+    /// What LMDB says (no address space left).
+    pub fn grow(&self) -> Result<(), PageDbError> {
+        let _alone = self.gate.write();
+        let size = self.env.info().map_size * 2;
+        // SAFETY: the gate is held alone, so no reader has a transaction; the writer, the only other user,
+        // is the caller and has ended its own.
+        unsafe { self.env.resize(size)? };
+        Ok(())
+    }
+
+    /// Bytes of the file, and bytes of it that hold live data.
+    ///
+    /// # Errors
+    /// What LMDB or the file system says.
+    pub fn file_bytes(&self) -> Result<(u64, u64), PageDbError> {
+        let file = self.env.real_disk_size()?;
+        let snapshot = self.snapshot()?;
+        let mut live = 0;
+        for (_, table) in snapshot.tables.named() {
+            live += table_bytes(&table.stat(&snapshot.txn)?);
+        }
+        Ok((file, live))
+    }
+
+    /// Rows and bytes of each table, by name.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn table_sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, PageDbError> {
+        let snapshot = self.snapshot()?;
+        let mut out = Vec::new();
+        for (name, table) in snapshot.tables.named() {
+            let stat = table.stat(&snapshot.txn)?;
+            out.push((name, stat.entries as u64, table_bytes(&stat)));
+        }
+        Ok(out)
+    }
+}
+
+fn table_bytes(stat: &heed::DatabaseStat) -> u64 {
+    ((stat.branch_pages + stat.leaf_pages + stat.overflow_pages) * stat.page_size as usize) as u64
+}
+
+fn open_env(path: &Path, map_size: usize, flags: EnvFlags) -> Result<Env<WithoutTls>, PageDbError> {
+    let page = 4096;
+    let file_size = std::fs::metadata(path.join("data.mdb")).map_or(0, |m| m.len() as usize);
+    let map_size = map_size.max(file_size).max(64 * page).next_multiple_of(page);
+    let mut options = EnvOpenOptions::new().read_txn_without_tls();
+    options.map_size(map_size).max_dbs(Tables::NAMES.len() as u32).max_readers(1024);
+    // SAFETY: one process writes (the lock file sees to that), and nothing truncates the file; no flag
+    // that weakens durability is among `flags`.
+    Ok(unsafe { options.flags(flags | EnvFlags::NO_READ_AHEAD).open(path)? })
+}
+
+fn check_format(path: &Path, bytes: Option<&[u8]>) -> Result<(), PageDbError> {
+    let found = match bytes {
+        Some(bytes) => Reader::new(bytes).varint().map_err(|_| corrupted("info", info::FORMAT_KEY))?,
+        None => return Err(PageDbError::Missing { path: path.into() }),
+    };
+    if found == info::FORMAT {
+        Ok(())
+    } else {
+        Err(PageDbError::Version { path: path.into(), found, supported: info::FORMAT })
+    }
+}
+
+/// The error for a row that does not decode.
+pub(super) fn corrupted(table: &'static str, key: &[u8]) -> PageDbError {
+    let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    PageDbError::Corrupted { table, key }
+}
+
+/// Names the row whose value did not decode.
+pub(super) trait InTable<T> {
+    fn in_table(self, table: &'static str, key: &[u8]) -> Result<T, PageDbError>;
+}
+
+impl<T> InTable<T> for Result<T, Malformed> {
+    fn in_table(self, table: &'static str, key: &[u8]) -> Result<T, PageDbError> {
+        self.map_err(|Malformed| corrupted(table, key))
+    }
+}

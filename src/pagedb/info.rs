@@ -1,0 +1,109 @@
+//! The rows of `info`: format version, counters with the applied log position, and the settings that the
+//! tables depend on.
+
+use crate::types::DomainUnit;
+use crate::types::codec::{Malformed, Reader, put_varint};
+
+/// The format that this version writes and reads.
+pub const FORMAT: u64 = 1;
+
+pub const FORMAT_KEY: &[u8] = b"format";
+pub const COUNTERS_KEY: &[u8] = b"counters";
+pub const DOMAIN_UNIT_KEY: &[u8] = b"domain_unit";
+pub const MAX_DEPTH_KEY: &[u8] = b"max_crawl_depth";
+
+/// Totals over all tables, and how far the edit log has been applied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Position of the last edit applied.
+    pub applied: u64,
+    /// Known pages; also the next index.
+    pub pages: u64,
+    pub crawled: u64,
+    pub scheduled: u64,
+    pub leased: u64,
+    pub links: u64,
+    pub domains: u64,
+}
+
+impl Counters {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for value in [
+            self.applied,
+            self.pages,
+            self.crawled,
+            self.scheduled,
+            self.leased,
+            self.links,
+            self.domains,
+        ] {
+            put_varint(&mut out, value);
+        }
+        out
+    }
+
+    pub fn decode(bytes: &[u8]) -> Result<Counters, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let mut next = || reader.varint();
+        let counters = Counters {
+            applied: next()?,
+            pages: next()?,
+            crawled: next()?,
+            scheduled: next()?,
+            leased: next()?,
+            links: next()?,
+            domains: next()?,
+        };
+        reader.end()?;
+        Ok(counters)
+    }
+}
+
+/// `domain_unit` as it stands in the table.
+pub fn domain_unit_name(unit: DomainUnit) -> &'static str {
+    match unit {
+        DomainUnit::Host => "host",
+        DomainUnit::Registrable => "registrable",
+    }
+}
+
+/// `max_crawl_depth` as a varint: 0 for none, else the depth plus one.
+pub fn encode_max_depth(max_depth: Option<u32>) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_varint(&mut out, max_depth.map_or(0, |depth| u64::from(depth) + 1));
+    out
+}
+
+/// The inverse of [`encode_max_depth`].
+pub fn decode_max_depth(bytes: &[u8]) -> Result<Option<u32>, Malformed> {
+    let mut reader = Reader::new(bytes);
+    let value = reader.varint()?;
+    reader.end()?;
+    value.checked_sub(1).map(|depth| u32::try_from(depth).map_err(|_| Malformed)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn counters_come_back(values: [u64; 7]) {
+            let [applied, pages, crawled, scheduled, leased, links, domains] = values;
+            let counters = Counters { applied, pages, crawled, scheduled, leased, links, domains };
+            prop_assert_eq!(Counters::decode(&counters.encode()), Ok(counters));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            if let Ok(counters) = Counters::decode(&bytes) {
+                prop_assert_eq!(counters.encode(), bytes.clone());
+            }
+            if let Ok(depth) = decode_max_depth(&bytes) {
+                prop_assert_eq!(encode_max_depth(depth), bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The page database: every page and link ever seen, the schedule and the leases, in one LMDB environment.
+//!
+//! `docs/format.md` specifies each byte. A batch of edits comes in through [`PageDb::apply`]; everything
+//! else reads: single rows through a [`Snapshot`], whole tables through the streams.
+
+mod apply;
+mod domain_record;
+mod env;
+mod info;
+mod link_list;
+mod page_record;
+mod page_state;
+mod schedule_key;
+mod snapshot;
+mod url_record;
+
+pub use apply::{Applied, Rules, ScheduleChange};
+pub use domain_record::{DomainCounters, DomainRecord, Heat};
+pub use env::{PageDb, PageDbError, PageDbOptions, Snapshot};
+pub use info::Counters;
+pub use page_record::PageRecord;
+pub use page_state::{PageState, Status};
+pub use schedule_key::{LeaseKey, ScheduleKey};

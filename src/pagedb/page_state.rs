@@ -1,0 +1,122 @@
+//! The value of `hash2idx`: a page's index and where it stands in the crawl. All that a link to a known
+//! page needs is here, so that such a link touches one small row.
+
+use crate::types::codec::{Malformed, Reader, put_f32, put_varint};
+use crate::types::{PageIndex, Score, Time};
+
+/// Where a page stands in the crawl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It waits in the schedule.
+    Scheduled,
+    /// A spider has it until the lease ends.
+    Leased { until: Time },
+    Crawled,
+    /// It lies deeper than `max_crawl_depth`: known, but not scheduled.
+    TooDeep,
+}
+
+/// `hash2idx`: index, status, depth, score, attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageState {
+    pub index: PageIndex,
+    pub status: Status,
+    /// Links from the nearest seed, as far as known.
+    pub depth: u32,
+    /// The best score that a link or a seed has given it: its place in the schedule.
+    pub score: Score,
+    /// Hand-outs that ended without an answer since the last crawl.
+    pub attempts: u32,
+}
+
+const STATUS_BITS: u8 = 0b111;
+const HAS_SCORE: u8 = 1 << 3;
+const HAS_ATTEMPTS: u8 = 1 << 4;
+
+impl PageState {
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let status = match self.status {
+            Status::Scheduled => 0,
+            Status::Leased { .. } => 1,
+            Status::Crawled => 2,
+            Status::TooDeep => 3,
+        };
+        let has_score = self.score != Score::ZERO;
+        let has_attempts = self.attempts != 0;
+        out.push(status | u8::from(has_score) * HAS_SCORE | u8::from(has_attempts) * HAS_ATTEMPTS);
+        put_varint(out, self.index.0);
+        put_varint(out, u64::from(self.depth));
+        if has_score {
+            put_f32(out, self.score.get());
+        }
+        if has_attempts {
+            put_varint(out, u64::from(self.attempts));
+        }
+        if let Status::Leased { until } = self.status {
+            put_varint(out, until.0);
+        }
+    }
+
+    pub fn decode(bytes: &[u8]) -> Result<PageState, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let flags = reader.u8()?;
+        if flags & !(STATUS_BITS | HAS_SCORE | HAS_ATTEMPTS) != 0 {
+            return Err(Malformed);
+        }
+        let index = PageIndex(reader.varint()?);
+        let depth = reader.number()?;
+        let mut score = Score::ZERO;
+        if flags & HAS_SCORE != 0 {
+            score = Score::new(f64::from(reader.f32()?)).map_err(|_| Malformed)?;
+        }
+        let attempts = if flags & HAS_ATTEMPTS != 0 { reader.number()? } else { 0 };
+        let status = match flags & STATUS_BITS {
+            0 => Status::Scheduled,
+            1 => Status::Leased { until: Time(reader.varint()?) },
+            2 => Status::Crawled,
+            3 => Status::TooDeep,
+            _ => return Err(Malformed),
+        };
+        reader.end()?;
+        Ok(PageState { index, status, depth, score, attempts })
+    }
+
+    /// Whether the page stands in the schedule table.
+    pub fn is_scheduled(&self) -> bool {
+        self.status == Status::Scheduled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn states_come_back(
+            index in 0..PageIndex::LIMIT, status in 0u8..4, depth: u32, score: f32, attempts: u32, until: u64
+        ) {
+            let Ok(score) = Score::new(f64::from(score)) else { return Ok(()) };
+            let status = match status {
+                0 => Status::Scheduled,
+                1 => Status::Leased { until: Time(until) },
+                2 => Status::Crawled,
+                _ => Status::TooDeep,
+            };
+            let state = PageState { index: PageIndex(index), status, depth, score, attempts };
+            let mut bytes = Vec::new();
+            state.encode(&mut bytes);
+            prop_assert_eq!(PageState::decode(&bytes), Ok(state));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..24)) {
+            if let Ok(state) = PageState::decode(&bytes) {
+                let mut again = Vec::new();
+                state.encode(&mut again);
+                prop_assert_eq!(PageState::decode(&again), Ok(state));
+            }
+        }
+    }
+}
