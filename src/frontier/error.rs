@@ -24,7 +24,9 @@ pub enum FrontierError {
     PageDb(#[from] PageDbError),
     #[error(transparent)]
     Log(#[from] LogError),
-    #[error("the database in {path} is in use by another aduana server: stop it, or set another page_db_path")]
+    #[error(
+        "the database in {path} is in use by another aduana server: stop it, or set another page_db_path"
+    )]
     InUse { path: PathBuf },
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },

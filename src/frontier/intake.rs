@@ -136,7 +136,10 @@ fn acknowledge(inner: &Inner, group: Vec<Submission>, first: Position) {
     }
 }
 
-fn answer(ack: Option<oneshot::Sender<Result<Position, SubmitError>>>, result: Result<Position, SubmitError>) {
+fn answer(
+    ack: Option<oneshot::Sender<Result<Position, SubmitError>>>,
+    result: Result<Position, SubmitError>,
+) {
     if let Some(ack) = ack {
         // Nobody listens any more if the client has gone; the edits stay.
         ack.send(result).ok();

@@ -293,12 +293,8 @@ impl Inner {
 fn lock(path: &Path) -> Result<File, FrontierError> {
     let io = |source| FrontierError::Io { path: path.into(), source };
     std::fs::create_dir_all(path).map_err(io)?;
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path.join(layout::LOCK))
-        .map_err(io)?;
+    let file =
+        File::options().create(true).truncate(false).write(true).open(path.join(layout::LOCK)).map_err(io)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(FrontierError::InUse { path: path.into() }),

@@ -17,7 +17,9 @@ pub type Position = u64;
 pub enum LogError {
     #[error("the edit log: {0}")]
     Lmdb(#[from] heed::Error),
-    #[error("the edit log has format {found}; this version reads format {supported}: use the aduana version that wrote it")]
+    #[error(
+        "the edit log has format {found}; this version reads format {supported}: use the aduana version that wrote it"
+    )]
     Version { found: u64, supported: u64 },
     #[error("the edit log is corrupted at key {key}: restore a backup")]
     Corrupted { key: String },

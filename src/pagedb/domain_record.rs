@@ -76,12 +76,7 @@ impl DomainRecord {
         }
         let heat = Heat { n, at: Time(reader.varint()?) };
         reader.end()?;
-        Ok(DomainRecord {
-            name,
-            sites,
-            counters: DomainCounters { pages, crawled, scheduled, leased },
-            heat,
-        })
+        Ok(DomainRecord { name, sites, counters: DomainCounters { pages, crawled, scheduled, leased }, heat })
     }
 
     /// The name alone, without decoding the rest.

@@ -22,9 +22,13 @@ pub enum PageDbError {
     MapFull,
     #[error("table {table} is corrupted at key {key}: restore a backup")]
     Corrupted { table: &'static str, key: String },
-    #[error("the database in {path} has format {found}; this version reads format {supported}: use the aduana version that wrote it")]
+    #[error(
+        "the database in {path} has format {found}; this version reads format {supported}: use the aduana version that wrote it"
+    )]
     Version { path: PathBuf, found: u64, supported: u64 },
-    #[error("the database was made with {setting} = {stored}, and its keys depend on it: set {setting} = {stored}, or start with a new page_db_path")]
+    #[error(
+        "the database was made with {setting} = {stored}, and its keys depend on it: set {setting} = {stored}, or start with a new page_db_path"
+    )]
     Setting { setting: &'static str, stored: String },
     #[error("{path} holds no aduana database")]
     Missing { path: PathBuf },
@@ -61,7 +65,16 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) const NAMES: [&'static str; 10] = [
-        "info", "hash2idx", "hash2info", "urls", "links", "domains", "sites", "content", "schedule", "leases",
+        "info",
+        "hash2idx",
+        "hash2info",
+        "urls",
+        "links",
+        "domains",
+        "sites",
+        "content",
+        "schedule",
+        "leases",
     ];
 
     /// Opens or creates each table by its name.

@@ -29,15 +29,9 @@ pub struct Counters {
 impl Counters {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        for value in [
-            self.applied,
-            self.pages,
-            self.crawled,
-            self.scheduled,
-            self.leased,
-            self.links,
-            self.domains,
-        ] {
+        for value in
+            [self.applied, self.pages, self.crawled, self.scheduled, self.leased, self.links, self.domains]
+        {
             put_varint(&mut out, value);
         }
         out

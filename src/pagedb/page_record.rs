@@ -52,9 +52,7 @@ impl PageRecord {
 
     pub fn encode(&self, out: &mut Vec<u8>) {
         let has_score = self.score != Score::ZERO;
-        out.push(
-            u8::from(has_score) * HAS_SCORE | u8::from(self.content_hash.is_some()) * HAS_CONTENT_HASH,
-        );
+        out.push(u8::from(has_score) * HAS_SCORE | u8::from(self.content_hash.is_some()) * HAS_CONTENT_HASH);
         put_varint(out, self.first_crawl.0);
         put_varint(out, self.last_crawl.0.wrapping_sub(self.first_crawl.0));
         put_varint(out, u64::from(self.crawls));

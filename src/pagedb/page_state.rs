@@ -10,7 +10,9 @@ pub enum Status {
     /// It waits in the schedule.
     Scheduled,
     /// A spider has it until the lease ends.
-    Leased { until: Time },
+    Leased {
+        until: Time,
+    },
     Crawled,
     /// It lies deeper than `max_crawl_depth`: known, but not scheduled.
     TooDeep,

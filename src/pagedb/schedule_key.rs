@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn better_scores_come_first_and_ties_go_to_the_page_seen_first() {
-        let order = [key(1, 2.0, 9), key(1, 0.5, 1), key(1, 0.5, 2), key(1, 0.0, 0), key(1, -1.0, 0), key(2, 9.0, 0)];
+        let order =
+            [key(1, 2.0, 9), key(1, 0.5, 1), key(1, 0.5, 2), key(1, 0.0, 0), key(1, -1.0, 0), key(2, 9.0, 0)];
         assert!(order.map(|k| k.map(ScheduleKey::to_bytes)).is_sorted());
     }
 }

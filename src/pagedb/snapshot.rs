@@ -91,7 +91,9 @@ impl Snapshot {
         let hash = (self.hasher.path)(url.path(), (self.hasher.site)(url.site()));
         let mut key = PageKey::new(domain, hash);
         while let Some(state) = self.state(key)? {
-            if let Some((_, found)) = self.url(state.index)? && found == *url {
+            if let Some((_, found)) = self.url(state.index)?
+                && found == *url
+            {
                 return Ok(Some((key, state)));
             }
             key = key.next_in_domain();

@@ -164,12 +164,7 @@ impl Context<'_, '_> {
     }
 
     /// Gives each displaced URL the first key from its own on that is its own already, or is free.
-    fn settle(
-        &self,
-        txn: &RwTxn<'_>,
-        cells: &mut Cells,
-        displaced: &[Displaced],
-    ) -> Result<(), PageDbError> {
+    fn settle(&self, txn: &RwTxn<'_>, cells: &mut Cells, displaced: &[Displaced]) -> Result<(), PageDbError> {
         let mut by_key: HashMap<PageKey, u32, foldhash::fast::RandomState> =
             cells.list.iter().enumerate().map(|(number, cell)| (cell.key, number as u32)).collect();
         for url in displaced {

@@ -73,11 +73,8 @@ impl PageDb {
             handed_out.push(cell.new.index);
             // Handed out and back within the batch: no row changed, but whoever took it must hear of it.
             if cell.new.is_scheduled() {
-                let key = ScheduleKey {
-                    domain: cell.key.domain(),
-                    score: cell.new.score,
-                    index: cell.new.index,
-                };
+                let key =
+                    ScheduleKey { domain: cell.key.domain(), score: cell.new.score, index: cell.new.index };
                 schedule.push(ScheduleChange { key, added: true });
             }
         }

@@ -94,8 +94,7 @@ pub(super) fn run<'a>(
                 for number in keys {
                     let cell = cells.of_key[number as usize];
                     if cell != NO_CELL {
-                        outcome.expired +=
-                            u64::from(expired(&mut cells.list[cell as usize], rules, time));
+                        outcome.expired += u64::from(expired(&mut cells.list[cell as usize], rules, time));
                     }
                 }
             }

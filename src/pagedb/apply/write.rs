@@ -43,8 +43,8 @@ pub(super) fn append_urls(
     for (mention, number) in new {
         let url = &mentions.urls[mention as usize];
         // The parent was mentioned before its link, so it has its index already.
-        let linked_from = (url.parent != NO_REF)
-            .then(|| cells.list[cells.of_url[url.parent as usize] as usize].new.index);
+        let linked_from =
+            (url.parent != NO_REF).then(|| cells.list[cells.of_url[url.parent as usize] as usize].new.index);
         let cell = &mut cells.list[number as usize];
         cell.new.index = PageIndex(counters.pages);
         counters.pages += 1;
