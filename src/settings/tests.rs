@@ -44,6 +44,14 @@ fn the_settings_file_has_every_key_once_in_the_order_of_the_table() {
     assert!(places.is_sorted());
 }
 
+/// Tests and benchmarks open frontiers without settings; they shall measure what users run.
+#[test]
+fn the_defaults_are_the_frontiers_own() {
+    // Without the hash functions, of which the same one may have two addresses.
+    let shown = |options: Options| format!("{options:?}").split_once("hasher").unwrap().0.to_owned();
+    assert_eq!(shown(Settings::default().frontier_options()), shown(Options::new("aduana.db")));
+}
+
 /// `Debug` of a struct has a line a field: so a field without a key is found.
 #[test]
 fn every_field_has_a_key() {

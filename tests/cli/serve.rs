@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Far more than anything here takes, on any machine.
@@ -70,11 +70,14 @@ impl Serving {
     /// Exit status and what was logged since the last [`Serving::wait_for`].
     fn end(mut self) -> (ExitStatus, String) {
         let mut log = String::new();
-        // The channel closes with stderr, that is, when the process ends.
-        while let Ok(line) = self.log.recv_timeout(PATIENCE) {
-            log += &(line + "\n");
+        loop {
+            match self.log.recv_timeout(PATIENCE) {
+                Ok(line) => log += &(line + "\n"),
+                // The channel closes with stderr, that is, when the process ends.
+                Err(RecvTimeoutError::Disconnected) => return (self.child.wait().unwrap(), log),
+                Err(RecvTimeoutError::Timeout) => panic!("still running:\n{log}"),
+            }
         }
-        (self.child.wait().unwrap(), log)
     }
 }
 
