@@ -54,6 +54,8 @@ fn the_version_and_the_commands_are_told() {
     snapshot!("help_of_serve", &[], &["serve", "--help"]);
     snapshot!("help_of_cert", &[], &["cert", "--help"]);
     snapshot!("help_of_passwd", &[], &["passwd", "--help"]);
+    snapshot!("help_of_replay", &[], &["replay", "--help"]);
+    snapshot!("help_of_synth", &[], &["synth", "--help"]);
     snapshot!("unknown_command", &[], &["server"]);
     snapshot!("unknown_flag", &[], &["serve", "--prot", "1"]);
 }

@@ -13,6 +13,7 @@ use super::body::{Body, Shape};
 use super::connection::Connection;
 use super::fleet::Fleet;
 use super::meters::Kind;
+use super::tracker::Mark;
 
 /// After an empty answer the first wait, doubled up to the longest.
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
@@ -93,7 +94,12 @@ impl Spider {
     async fn request(&mut self, n: u64) -> Vec<u32> {
         let fleet = self.fleet.clone();
         let Ok(uri) = fleet.target.uri(&format!("/request?n={n}")) else { return Vec::new() };
-        let answer = fleet.call(&mut self.connection, Kind::Get, || fleet.target.get(&uri)).await;
+        let mut asked = fleet.tracker.borrow().now();
+        let request = || {
+            asked = fleet.tracker.borrow().now();
+            fleet.target.get(&uri)
+        };
+        let answer = fleet.call(&mut self.connection, Kind::Get, request).await;
         let Some(answer) = answer else { return Vec::new() };
         let mut meters = fleet.meters.borrow_mut();
         if !answer.status.is_success() {
@@ -114,10 +120,10 @@ impl Spider {
         meters.urls_handed_out += urls.len() as u64;
         drop(meters);
         fleet.progressed();
-        self.note(&urls)
+        self.note(&urls, asked)
     }
 
-    fn note(&self, urls: &[Text]) -> Vec<u32> {
+    fn note(&self, urls: &[Text], asked: Mark) -> Vec<u32> {
         let fleet = &self.fleet;
         let at = fleet.started.elapsed();
         let (mut graph, mut tracker) = (fleet.graph.borrow_mut(), fleet.tracker.borrow_mut());
@@ -127,7 +133,7 @@ impl Spider {
         }
         let note = |Text(url): &Text| {
             let number = graph.number_of_normal(url);
-            tracker.handed_out(number, url);
+            tracker.handed_out(number, url, asked);
             domains.handed_out(url, at);
             number
         };

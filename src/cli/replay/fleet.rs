@@ -147,7 +147,7 @@ impl Fleet {
         &self,
         connection: &mut Connection,
         kind: Kind,
-        request: impl Fn() -> Request<Full<Bytes>>,
+        mut request: impl FnMut() -> Request<Full<Bytes>>,
     ) -> Option<Answer> {
         let first = Instant::now();
         let mut lost_at = None;

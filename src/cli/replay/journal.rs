@@ -82,7 +82,7 @@ pub fn load_state(path: &Path, graph: &mut Graph, tracker: &mut Tracker) -> anyh
         let line = line.with_context(context)?;
         if let Some(url) = line.strip_prefix(HANDED_OUT) {
             let number = graph.number_of_normal(url);
-            tracker.handed_out(number, url);
+            tracker.handed_out(number, url, tracker.now());
         } else if let Some(url) = line.strip_prefix(ACKNOWLEDGED) {
             tracker.acknowledged(graph.number_of_normal(url));
         } else {
