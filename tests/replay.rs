@@ -121,6 +121,24 @@ fn pages_of_dead_spiders_come_again() {
 }
 
 #[test]
+fn a_graph_is_posted_in_every_shape_and_its_pages_can_be_got() {
+    let dir = with_certificate();
+    let server = Server::start(dir.path(), "");
+    for shape in ["single", "array", "ndjson"] {
+        let args = ["--mode", "post", "--post", shape, "--batch", "150", "--acknowledged", shape];
+        let report = report(server.replay(dir.path(), &args));
+        assert_eq!(report["posted"]["pages"], 2126, "{report:#}");
+        assert_eq!(report["posted"]["links"], 65120, "{report:#}");
+        let acknowledged = fs::read_to_string(dir.path().join(shape)).unwrap();
+        assert_eq!(acknowledged.lines().count(), 2126);
+    }
+    // All URLs that are known and were not crawled, each once.
+    let report = report(server.replay(dir.path(), &["--mode", "get", "--idle-seconds", "0.5", "--check"]));
+    assert_eq!(report["handed_out"]["distinct"], 15711, "{report:#}");
+    server.stop();
+}
+
+#[test]
 fn a_missing_password_is_an_error_of_the_report_and_of_the_exit_code() {
     let dir = with_certificate();
     let server = Server::start(dir.path(), "");

@@ -21,6 +21,7 @@ mod urls;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use url::Url;
 
 use super::stdout::Stdout;
@@ -60,7 +61,7 @@ pub struct Args {
     #[arg(long)]
     allow_remote: bool,
 
-    /// What is done: `crawl`; only `post` the graph's pages in their order, at full speed; only `get` URLs
+    /// What the spiders do
     #[arg(long, value_enum, default_value_t = Mode::Crawl)]
     mode: Mode,
 
@@ -105,7 +106,8 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = positive)]
     idle_seconds: f64,
 
-    /// Wait so long for a server that is gone, and send again what it did not answer
+    /// Wait so long for a server that is gone, and send again what it did not answer. URLs that it handed out
+    /// with its last breath come again when their leases run out
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = not_negative)]
     retry_seconds: f64,
 
@@ -144,12 +146,18 @@ Exit codes: 0 done; 1 an error answer, a lost server, or what --check found; 2 w
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Mode {
+    /// Take URLs, tell what the graph has of them
     Crawl,
+    /// Only post the graph's pages, in their order, as fast as they are taken
     Post,
+    /// Only take URLs, as fast as they are given; nothing is answered
     Get,
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(problem) = nonsense(&args) {
+        clap::Error::raw(ErrorKind::ArgumentConflict, format!("{problem}\n")).exit();
+    }
     let report = run::run(&args)?;
     let mut out = Stdout::lock();
     if args.json {
@@ -160,6 +168,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     std::io::Write::flush(&mut out)?;
     let bad = report.has_errors() || (args.check && !report.is_complete());
     Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What is wrong with arguments that are right each by itself.
+fn nonsense(args: &Args) -> Option<&'static str> {
+    let Args { graph, mode, seeds, check, .. } = args;
+    match mode {
+        Mode::Crawl | Mode::Post if graph.is_none() => {
+            Some("the link-graph file is missing: it is needed in every mode but get")
+        }
+        Mode::Post if *check => Some("--check has nothing to check with --mode post: nothing is handed out"),
+        Mode::Crawl if *check && seeds.is_none() => {
+            Some("--check needs --seeds to know which pages must be handed out")
+        }
+        Mode::Post | Mode::Get if seeds.is_some() => Some("--seeds has a meaning with --mode crawl only"),
+        _ => None,
+    }
 }
 
 fn number(text: &str, valid: impl Fn(f64) -> bool, remedy: &str) -> Result<f64, String> {

@@ -20,7 +20,6 @@ use crate::settings::read_seeds;
 use crate::types::PageUrl;
 
 pub fn run(args: &Args) -> anyhow::Result<Report> {
-    refuse_what_makes_no_sense(args)?;
     let target = Target::new(&TargetOptions {
         url: &args.url,
         user: args.user.as_deref(),
@@ -52,22 +51,6 @@ pub fn run(args: &Args) -> anyhow::Result<Report> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let posted = LocalSet::new().block_on(&runtime, work(args, fleet.clone(), expected))?;
     Ok(Report::new(&fleet, posted.or(read), reachable.as_deref()))
-}
-
-fn refuse_what_makes_no_sense(args: &Args) -> anyhow::Result<()> {
-    if args.graph.is_none() && args.mode != Mode::Get {
-        bail!("the link-graph file is missing: it is needed in every mode but get");
-    }
-    if args.check && args.mode == Mode::Post {
-        bail!("--check has nothing to check with --mode post: nothing is handed out");
-    }
-    if args.check && args.mode == Mode::Crawl && args.seeds.is_none() {
-        bail!("--check needs --seeds to know which pages must be handed out");
-    }
-    if args.seeds.is_some() && args.mode != Mode::Crawl {
-        bail!("--seeds has a meaning with --mode crawl only");
-    }
-    Ok(())
 }
 
 fn limits(args: &Args) -> Limits {

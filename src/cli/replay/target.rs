@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
@@ -14,6 +14,7 @@ use rustls::pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 use url::Url;
 
+use super::super::report::Hint;
 use super::tls;
 
 pub struct Target {
@@ -43,11 +44,11 @@ impl Target {
             (name, port).to_socket_addrs().with_context(|| format!("cannot resolve {host}"))?.collect();
         ensure!(!addresses.is_empty(), "{host} has no address");
         let local = addresses.iter().all(|address| address.ip().is_loopback());
-        ensure!(
-            local || options.allow_remote,
-            "{host} is not this machine: a load test of somebody's server needs their consent\n\
-             hint: give --allow-remote if you have it"
-        );
+        if !local && !options.allow_remote {
+            let error =
+                anyhow!("{host} is not this machine: a load test of a server needs its owner's consent");
+            return Err(error).hint("give --allow-remote if you have it");
+        }
         let tls = match url.scheme() {
             "http" => None,
             "https" => {

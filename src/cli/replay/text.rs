@@ -126,3 +126,93 @@ fn named(out: &mut impl Write, name: &str, named: &Named) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::domains::DomainSummary;
+    use super::super::graph::Counts;
+    use super::super::meters::Errors;
+    use super::super::report::{Domains, Posted};
+    use super::*;
+
+    fn named(count: u64, url: &str) -> Named {
+        Named { count, first: if count > 0 { vec![url.to_owned()] } else { Vec::new() } }
+    }
+
+    fn sample() -> Report {
+        let latency = LatencySummary {
+            requests: 40,
+            per_second: 20.0,
+            mean_ms: 1.0,
+            p50_ms: 0.75,
+            p99_ms: 2.5,
+            p999_ms: 3.25,
+            max_ms: 4.0,
+        };
+        let domain = DomainSummary {
+            domain: "a.test".to_owned(),
+            handed_out: 41,
+            mean_rate: 20.5,
+            most_in_a_second: 25,
+        };
+        Report {
+            seconds: 2.0,
+            graph: Some(Counts { lines: 31, links: 900, pages: 30, refused_lines: 1 }),
+            posted: Posted { pages: 40, links: 900, pages_per_second: 20.0, links_per_second: 450.0 },
+            post: Some(latency.clone()),
+            get: Some(latency),
+            handed_out: HandedOut {
+                urls: 41,
+                distinct: 40,
+                urls_per_second: 20.5,
+                empty_answers: 0,
+                twice: named(1, "http://a.test/"),
+                dead_spiders: 0,
+                again_after_dead_spider: 0,
+                again_after_lost_connection: 2,
+                unanswered: 0,
+            },
+            reachable: Some(Reachable {
+                pages: 42,
+                crawled_pages: 30,
+                not_handed_out: named(2, "http://a.test/b"),
+                handed_out_unreachable: named(0, ""),
+            }),
+            domains: Domains { count: 1, top: vec![domain.clone()], hottest: Some(domain) },
+            trouble: Trouble {
+                errors: Errors {
+                    by_status: [(400, 1)].into(),
+                    other: 0,
+                    first: vec!["400 Bad Request: url: no URL".to_owned()],
+                },
+                busy_retries: 3,
+                lost_connections: 0,
+                uncertain_posts: 0,
+                uncertain_gets: 0,
+            },
+            failure: Some("the server is gone: connection refused".to_owned()),
+        }
+    }
+
+    #[test]
+    fn the_report_reads_as_a_table() {
+        let mut text = Vec::new();
+        sample().write_text(&mut text).unwrap();
+        insta::assert_snapshot!("report", String::from_utf8(text).unwrap());
+        let mut json = Vec::new();
+        sample().write_json(&mut json).unwrap();
+        insta::assert_snapshot!("report_json", String::from_utf8(json).unwrap());
+    }
+
+    #[test]
+    fn errors_and_missing_pages_are_told_apart() {
+        let mut report = sample();
+        assert!(report.has_errors() && !report.is_complete());
+        report.failure = None;
+        report.trouble.errors = Errors::default();
+        report.handed_out.twice = named(0, "");
+        assert!(!report.has_errors() && !report.is_complete());
+        report.reachable = None;
+        assert!(report.is_complete());
+    }
+}

@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use tokio_rustls::TlsConnector;
+
+use super::super::report::Hint;
 
 /// A connector that trusts the certificates of a PEM file, or any certificate.
 pub fn connector(ca_cert: Option<&Path>, insecure: bool) -> anyhow::Result<TlsConnector> {
@@ -22,10 +24,10 @@ pub fn connector(ca_cert: Option<&Path>, insecure: bool) -> anyhow::Result<TlsCo
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
             .with_no_client_auth(),
-        None => bail!(
-            "an https server's certificate cannot be checked without --cacert\n\
-             hint: give --cacert with the server's own certificate, or --insecure"
-        ),
+        None => {
+            let error = anyhow!("an https server's certificate cannot be checked without --cacert");
+            return Err(error).hint("give --cacert with the server's own certificate, or --insecure");
+        }
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))
