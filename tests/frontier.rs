@@ -119,11 +119,20 @@ fn leases_and_schedule_survive_a_restart() {
 fn without_scores_the_crawl_is_breadth_first() {
     let dir = tempfile::tempdir().unwrap();
     let crawl = Crawl::open(dir.path(), |_| {});
-    crawl.crawled(&[page("http://s.example/", &[("http://a.example/1", 0.0), ("http://b.example/1", 0.0), ("http://a.example/2", 0.0)])]);
+    crawl.crawled(&[page(
+        "http://s.example/",
+        &[("http://a.example/1", 0.0), ("http://b.example/1", 0.0), ("http://a.example/2", 0.0)],
+    )]);
     crawl.crawled(&[page("http://s.example/2", &[("http://c.example/1", 0.0), ("http://b.example/2", 0.0)])]);
     assert_eq!(
         crawl.request(9),
-        ["http://a.example/1", "http://b.example/1", "http://c.example/1", "http://a.example/2", "http://b.example/2"]
+        [
+            "http://a.example/1",
+            "http://b.example/1",
+            "http://c.example/1",
+            "http://a.example/2",
+            "http://b.example/2"
+        ]
     );
 }
 
@@ -184,7 +193,8 @@ fn the_map_grows_while_pages_come_and_go() {
         (o.soft_crawl_limit, o.hard_crawl_limit) = (f64::INFINITY, f64::INFINITY);
     });
     for n in 0..40 {
-        let links: Vec<String> = (0..200).map(|l| format!("http://h{l}.example/a-rather-long-path/{n}/{l}")).collect();
+        let links: Vec<String> =
+            (0..200).map(|l| format!("http://h{l}.example/a-rather-long-path/{n}/{l}")).collect();
         let links: Vec<(&str, f64)> = links.iter().map(|l| (l.as_str(), 0.0)).collect();
         crawl.crawled(&[page(&format!("http://s.example/{n}"), &links)]);
     }

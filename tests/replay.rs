@@ -132,6 +132,9 @@ fn a_graph_is_posted_in_every_shape_and_its_pages_can_be_got() {
         let acknowledged = fs::read_to_string(dir.path().join(shape)).unwrap();
         assert_eq!(acknowledged.lines().count(), 2126);
     }
+    // A server that ends applies what it has acknowledged: none of these pages is waiting any more.
+    server.stop();
+    let server = Server::start(dir.path(), "");
     // All URLs that are known and were not crawled, each once.
     let report = report(server.replay(dir.path(), &["--mode", "get", "--idle-seconds", "0.5", "--check"]));
     assert_eq!(report["handed_out"]["distinct"], 15711, "{report:#}");

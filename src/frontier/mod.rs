@@ -195,6 +195,7 @@ impl Frontier {
     /// Waits until every edit acknowledged so far is applied.
     pub async fn applied(&self) {
         let position = self.inner.acknowledged.load(Ordering::Acquire);
+        self.inner.queue.hurry();
         self.inner.wait_applied(position).await;
     }
 

@@ -12,6 +12,7 @@ mod page_record;
 mod page_state;
 mod schedule_key;
 mod snapshot;
+mod sweep;
 mod url_record;
 
 pub use apply::{Applied, Rules, ScheduleChange};

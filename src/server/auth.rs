@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 use argon2::password_hash::PasswordHash;
 use argon2::{Argon2, Params, PasswordVerifier};
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use parking_lot::Mutex;
@@ -25,7 +25,7 @@ use super::error::ApiError;
 /// a request.
 const REFUSED_KEPT: usize = 1024;
 
-const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"aduana\", charset=\"UTF-8\"");
+const CHALLENGE: &str = "Basic realm=\"aduana\", charset=\"UTF-8\"";
 
 type Digest = [u8; 32];
 
@@ -183,7 +183,7 @@ fn wrong() -> ApiError {
 }
 
 fn unauthorized(message: &'static str) -> ApiError {
-    ApiError::new(StatusCode::UNAUTHORIZED, message).header(WWW_AUTHENTICATE, CHALLENGE)
+    ApiError::new(StatusCode::UNAUTHORIZED, message).header("www-authenticate", CHALLENGE)
 }
 
 fn digest(key: &hmac::Key, credentials: &[u8]) -> Digest {

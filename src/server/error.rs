@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use axum::body::Body;
-use axum::http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct ApiError {
     pub message: Cow<'static, str>,
     /// What to do instead.
     pub hint: Option<Cow<'static, str>>,
-    header: Option<(HeaderName, HeaderValue)>,
+    header: Option<(&'static str, &'static str)>,
 }
 
 impl ApiError {
@@ -42,8 +42,26 @@ impl ApiError {
         .hint("send fewer pages at a time, or a stream of them as application/x-ndjson")
     }
 
+    /// 503, from a message such as `...: try again in a moment`.
+    fn unavailable(message: &str) -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let error = match message.rsplit_once(": try ") {
+            Some((what, when)) => ApiError::new(status, what.to_owned()).hint(format!("try {when}")),
+            None => ApiError::new(status, message.to_owned()),
+        };
+        error.header("retry-after", "1")
+    }
+
     pub fn field(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
+        self
+    }
+
+    /// Puts the way to the field's surroundings before its name.
+    pub fn within(mut self, surroundings: &str) -> Self {
+        if let Some(field) = &mut self.field {
+            field.insert_str(0, surroundings);
+        }
         self
     }
 
@@ -52,7 +70,7 @@ impl ApiError {
         self
     }
 
-    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    pub fn header(mut self, name: &'static str, value: &'static str) -> Self {
         self.header = Some((name, value));
         self
     }
@@ -75,13 +93,15 @@ impl ApiError {
 
 impl From<SubmitError> for ApiError {
     fn from(error: SubmitError) -> Self {
-        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
-            .header(RETRY_AFTER, HeaderValue::from_static("1"))
+        ApiError::unavailable(&error.to_string())
     }
 }
 
 impl From<FrontierError> for ApiError {
     fn from(error: FrontierError) -> Self {
+        if let FrontierError::Closed = error {
+            return ApiError::unavailable(&error.to_string());
+        }
         tracing::error!(%error, "the frontier failed");
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     }
@@ -91,8 +111,8 @@ impl IntoResponse for ApiError {
     /// The body is left to [`render`], which knows what the client accepts.
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
-        if let Some((name, value)) = self.header.clone() {
-            response.headers_mut().insert(name, value);
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response.extensions_mut().insert(self);
         response
@@ -143,8 +163,8 @@ fn quality(range: &str) -> (&str, f32) {
     (media, q.map_or(1.0, |q| q.parse().unwrap_or(0.0)))
 }
 
-/// Writes the body of a refusal; other answers pass through.
-pub fn render(mut response: Response, style: Style) -> Response {
+/// Writes the body of a refusal, or only its headers to answer HEAD; other answers pass through.
+pub fn render(mut response: Response, style: Style, is_head: bool) -> Response {
     let Some(error) = response.extensions_mut().remove::<ApiError>() else { return response };
     tracing::debug!(status = error.status.as_u16(), error = error.line(), "request refused");
     let (kind, body) = match style {
@@ -152,7 +172,11 @@ pub fn render(mut response: Response, style: Style) -> Response {
         Style::Json => (reply::JSON, reply::to_json(&JsonError::of(&error)) + "\n"),
     };
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    *response.body_mut() = Body::from(body);
+    // The router has measured the body that was not there yet.
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+    if !is_head {
+        *response.body_mut() = Body::from(body);
+    }
     response
 }
 
@@ -184,12 +208,17 @@ impl<'a> JsonError<'a> {
     }
 }
 
-/// The name among `known` that `given` was probably meant to be.
+/// The name among `known` that `given` was probably meant to be: a part of it, or a few letters off.
 pub fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let given: String = given.chars().take(64).collect::<String>().to_lowercase();
-    let allowed = 1 + given.chars().count() / 3;
+    let length = given.chars().count();
+    if length >= 3
+        && let Some(whole) = known.iter().find(|name| name.contains(&given))
+    {
+        return Some(whole);
+    }
     let (distance, name) = known.iter().map(|name| (strsim::osa_distance(&given, name), *name)).min()?;
-    (distance <= allowed).then_some(name)
+    (distance <= (length / 3).max(1)).then_some(name)
 }
 
 /// What a client sent, quoted for a message: escaped, and cut after 80 characters.
@@ -231,6 +260,7 @@ mod tests {
         assert_eq!(nearest("link", &known), Some("links"));
         assert_eq!(nearest("contenthash", &known), Some("content_hash"));
         assert_eq!(nearest("URL", &known), Some("url"));
+        assert_eq!(nearest("hash", &known), Some("content_hash"));
         assert_eq!(nearest("metadata", &known), None);
     }
 

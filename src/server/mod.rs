@@ -4,6 +4,7 @@ mod auth;
 mod counters;
 mod crawled;
 mod error;
+mod first_bytes;
 mod health;
 mod lines;
 mod ndjson;
@@ -39,6 +40,7 @@ use crate::frontier::Frontier;
 use crate::types::SystemClock;
 use auth::Auth;
 use counters::Counters;
+use first_bytes::FirstBytes;
 use service::Front;
 
 /// What is in flight at the end has as long to finish.
@@ -47,7 +49,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A client that has not sent the head of its next request by then is let go, and may connect anew.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Shorter than the grace: a client that says nothing must not hold the end up.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -180,10 +183,14 @@ impl Server {
         set_limits(&mut server);
         let service = ServiceExt::<Request>::into_make_service(self.front);
         let served = match self.tls {
-            None => server.acceptor(NoDelayAcceptor).serve(service).await,
+            None => {
+                let acceptor = FirstBytes { inner: NoDelayAcceptor, limit: HEAD_TIMEOUT };
+                server.acceptor(acceptor).serve(service).await
+            }
             Some(config) => {
-                let acceptor = RustlsAcceptor::new(config).handshake_timeout(HANDSHAKE_TIMEOUT);
-                server.acceptor(acceptor.acceptor(NoDelayAcceptor)).serve(service).await
+                let inner = RustlsAcceptor::new(config).handshake_timeout(HANDSHAKE_TIMEOUT);
+                let inner = inner.acceptor(NoDelayAcceptor);
+                server.acceptor(FirstBytes { inner, limit: HEAD_TIMEOUT }).serve(service).await
             }
         };
         stop.abort();

@@ -32,6 +32,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Between two attempts while the frontier says busy although it said there was room.
 const BUSY_PAUSE: Duration = Duration::from_millis(2);
 
+/// A frontier that is busy for as long does not get on.
+const BUSY_LIMIT: Duration = Duration::from_secs(60);
+
 /// Bad lines that are named; further ones are counted.
 const ERRORS_NAMED: usize = 100;
 
@@ -167,20 +170,24 @@ impl Ingest<'_> {
         }
         let group = std::mem::take(&mut self.group);
         self.group_bytes = 0;
-        let receipt = loop {
-            self.api.frontier.room().await;
-            match self.api.frontier.submit(&group.pages) {
-                Ok(receipt) => break receipt,
-                Err(SubmitError::Busy) => tokio::time::sleep(BUSY_PAUSE).await,
-                Err(error) => return Err(error),
-            }
-        };
+        let submitted = tokio::time::timeout(BUSY_LIMIT, self.submit(&group)).await;
+        let receipt = submitted.unwrap_or(Err(SubmitError::Busy))?;
         self.in_flight.push_back(Group {
             receipt,
             pages: group.pages.len(),
             skipped_links: group.skipped_links,
         });
         Ok(())
+    }
+
+    async fn submit(&self, group: &Pages) -> Result<Receipt, SubmitError> {
+        loop {
+            self.api.frontier.room().await;
+            match self.api.frontier.submit(&group.pages) {
+                Err(SubmitError::Busy) => tokio::time::sleep(BUSY_PAUSE).await,
+                settled => return settled,
+            }
+        }
     }
 
     async fn settle_oldest(&mut self) -> Result<(), SubmitError> {

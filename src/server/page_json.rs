@@ -59,11 +59,11 @@ pub fn read_body(body: &[u8], now: Time) -> Result<Pages, ApiError> {
     let trail = Trail::default();
     let mut pages = Pages::default();
     match read(body, &trail, BodySeed { trail: &trail })? {
-        RawBody::One(raw) => pages.add(raw, now).map_err(|(field, error)| error.field(field))?,
+        RawBody::One(raw) => pages.add(raw, now)?,
         RawBody::List(list) => {
             pages.pages.reserve_exact(list.len());
             for (i, raw) in list.into_iter().enumerate() {
-                pages.add(raw, now).map_err(|(field, error)| error.field(format!("[{i}].{field}")))?;
+                pages.add(raw, now).map_err(|error| error.within(&format!("[{i}].")))?;
             }
         }
     }
@@ -77,20 +77,22 @@ pub fn read_body(body: &[u8], now: Time) -> Result<Pages, ApiError> {
 pub fn read_page(line: &[u8], now: Time, pages: &mut Pages) -> Result<(), ApiError> {
     let trail = Trail::default();
     let raw = read(line, &trail, PageSeed { trail: &trail })?;
-    pages.add(raw, now).map_err(|(field, error)| error.field(field))
+    pages.add(raw, now)
 }
 
 impl Pages {
     /// Resolves the URLs. A link that cannot be crawled is counted, not refused: pages are full of them,
     /// and the spider is not to blame.
-    fn add(&mut self, raw: RawPage<'_>, now: Time) -> Result<(), (&'static str, ApiError)> {
+    fn add(&mut self, raw: RawPage<'_>, now: Time) -> Result<(), ApiError> {
         let Some(url) = raw.url else {
-            return Err(("url", ApiError::bad_request("missing").hint("give the URL of the crawled page")));
+            return Err(ApiError::bad_request("missing")
+                .field("url")
+                .hint("give the URL of the crawled page"));
         };
-        let page = PageUrl::parse(&url).map_err(|e| ("url", bad_url(&url, &e)))?;
+        let page = PageUrl::parse(&url).map_err(|e| bad_url("url", &url, &e))?;
         let base = match &raw.base {
             Some(base) => {
-                Some(LinkResolver::new(&page).resolve(base).map_err(|e| ("base", bad_url(base, &e)))?)
+                Some(LinkResolver::new(&page).resolve(base).map_err(|e| bad_url("base", base, &e))?)
             }
             None => None,
         };
@@ -121,8 +123,8 @@ fn read<'a, S: DeserializeSeed<'a>>(body: &'a [u8], trail: &Trail, seed: S) -> R
 }
 
 /// A URL that was refused, with the reason.
-fn bad_url(url: &str, error: &UrlError) -> ApiError {
-    trail::split(format!("{}: {error}", quoted(url)))
+fn bad_url(field: &str, url: &str, error: &UrlError) -> ApiError {
+    trail::split(&format!("{}: {error}", quoted(url))).field(field)
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! `GET /request`: what to crawl next.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use serde::Serialize;
 use url::form_urlencoded;
 
@@ -43,9 +46,10 @@ struct FullHandOut<'a> {
 
 pub async fn request(State(api): State<Arc<Api>>, method: Method, uri: Uri) -> Result<Response, ApiError> {
     let query = Query::parse(uri.query().unwrap_or(""), api.max_reqs)?;
-    // HEAD must not lease pages that nobody would be told of.
+    // HEAD must not lease pages that nobody would be told of; so the length is not known.
     if method == Method::HEAD {
-        return Ok(([(CONTENT_TYPE, HeaderValue::from_static(reply::JSON))], "").into_response());
+        let nothing = Body::from_stream(stream::empty::<Result<Bytes, Infallible>>());
+        return Ok(([(CONTENT_TYPE, HeaderValue::from_static(reply::JSON))], nothing).into_response());
     }
     let pages = match query.n.unwrap_or(api.default_reqs) {
         0 => Vec::new(),

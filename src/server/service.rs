@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
+use axum::http::Method;
 use axum::response::{IntoResponse, Response};
 use axum::{BoxError, Router};
 use tower_service::Service;
@@ -27,6 +28,7 @@ pub struct Front {
 impl Front {
     async fn answer(mut self, request: Request) -> Response {
         let style = Style::wanted_by(request.headers());
+        let is_head = request.method() == Method::HEAD;
         // Before the body is read, and before the path is looked at.
         let login = match request.uri().path() {
             health::PATH => Ok(()),
@@ -37,7 +39,7 @@ impl Front {
             Err(refusal) => refusal.into_response(),
         };
         self.api.counters.answered(response.status());
-        render(response, style)
+        render(response, style, is_head)
     }
 }
 

@@ -7,12 +7,14 @@
 
 use std::collections::HashMap;
 
-use heed::RwTxn;
+use heed::RoTxn;
 
 use super::domains::SitePlace;
+use super::prefetch::{AHEAD, prefetch};
 use super::refs::{Mentions, NO_REF};
 use crate::pagedb::env::{InTable, PageDbError, Tables, corrupted};
 use crate::pagedb::page_state::{PageState, Status};
+use crate::pagedb::sweep::Sweep;
 use crate::pagedb::url_record::UrlRecord;
 use crate::types::{PageIndex, PageKey, Score, UrlHasher};
 
@@ -55,14 +57,25 @@ struct Displaced {
 
 impl Context<'_, '_> {
     /// Finds or creates the page of every mention. New pages have no index yet.
-    pub(super) fn identify(&self, txn: &RwTxn<'_>) -> Result<Cells, PageDbError> {
+    pub(super) fn identify(&self, txn: &RoTxn<'_>) -> Result<Cells, PageDbError> {
         let n_urls = self.mentions.urls.len();
         let n_keys = self.mentions.keys.len();
         let mut cells =
             Cells { list: Vec::new(), of_url: vec![NO_CELL; n_urls], of_key: vec![NO_CELL; n_keys] };
         let mut displaced = Vec::new();
-        for group in self.sorted_mentions().chunk_by(|a, b| a.0 == b.0) {
-            self.identify_group(txn, group, &mut cells, &mut displaced)?;
+        let sorted = self.sorted_mentions();
+        let first = sorted.first().map_or(PageKey(0), |first| first.0).to_bytes();
+        let mut rows = Sweep::new(txn, self.tables.hash2idx, &first, sorted.len() / 2)?;
+        let mut at = 0;
+        for group in sorted.chunk_by(|a, b| a.0 == b.0) {
+            for step in at..at + group.len() {
+                self.prefetch_mention(sorted.get(step + 2 * AHEAD).map(|&(_, number)| number));
+                self.prefetch_path(sorted.get(step + AHEAD).map(|&(_, number)| number));
+            }
+            at += group.len();
+            let key = group[0].0.to_bytes();
+            let row = rows.get(&key)?.map(PageState::decode).transpose().in_table("hash2idx", &key)?;
+            self.identify_group(group, row, &mut cells, &mut displaced);
         }
         self.verify(txn, &mut cells, &mut displaced)?;
         if !displaced.is_empty() {
@@ -93,14 +106,13 @@ impl Context<'_, '_> {
     /// without a row, becomes it; other URLs are displaced.
     fn identify_group(
         &self,
-        txn: &RwTxn<'_>,
         group: &[(PageKey, u32)],
+        row: Option<PageState>,
         cells: &mut Cells,
         displaced: &mut Vec<Displaced>,
-    ) -> Result<(), PageDbError> {
+    ) {
         let n_urls = self.mentions.urls.len() as u32;
         let (key, first) = group[0];
-        let row = self.row(txn, key)?;
         let split = group.partition_point(|&(_, number)| number < n_urls);
         let (by_url, by_key) = group.split_at(split);
         if row.is_some() || !by_url.is_empty() {
@@ -121,28 +133,32 @@ impl Context<'_, '_> {
             }
             displaced.append(&mut others);
         }
-        Ok(())
     }
 
     /// Compares every found row with the URL that was taken for it.
     fn verify(
         &self,
-        txn: &RwTxn<'_>,
+        txn: &RoTxn<'_>,
         cells: &mut Cells,
         displaced: &mut Vec<Displaced>,
     ) -> Result<(), PageDbError> {
-        let mut found: Vec<(u64, u32)> = Vec::new();
+        // (index, mention, cell)
+        let mut found: Vec<(u64, u32, u32)> = Vec::new();
         for (number, cell) in cells.list.iter().enumerate() {
             if let (Some(old), true) = (&cell.old, cell.first_mention != NO_REF) {
-                found.push((old.index.0, number as u32));
+                found.push((old.index.0, cell.first_mention, number as u32));
             }
         }
         found.sort_unstable();
         let mut wrong = Vec::new();
-        for (index, number) in found {
-            let cell = &cells.list[number as usize];
-            if !self.row_is(txn, PageIndex(index), cell.key, cell.first_mention)? {
-                wrong.push(number);
+        let first = PageIndex(found.first().map_or(0, |first| first.0)).to_bytes();
+        let mut rows = Sweep::new(txn, self.tables.urls, &first, found.len())?;
+        for (at, &(index, mention, cell)) in found.iter().enumerate() {
+            self.prefetch_mention(found.get(at + 2 * AHEAD).map(|&(_, mention, _)| mention));
+            self.prefetch_path(found.get(at + AHEAD).map(|&(_, mention, _)| mention));
+            let row = PageIndex(index).to_bytes();
+            if !self.url_is(&row, rows.get(&row)?, mention)? {
+                wrong.push(cell);
             }
         }
         if wrong.is_empty() {
@@ -164,7 +180,7 @@ impl Context<'_, '_> {
     }
 
     /// Gives each displaced URL the first key from its own on that is its own already, or is free.
-    fn settle(&self, txn: &RwTxn<'_>, cells: &mut Cells, displaced: &[Displaced]) -> Result<(), PageDbError> {
+    fn settle(&self, txn: &RoTxn<'_>, cells: &mut Cells, displaced: &[Displaced]) -> Result<(), PageDbError> {
         let mut by_key: HashMap<PageKey, u32, foldhash::fast::RandomState> =
             cells.list.iter().enumerate().map(|(number, cell)| (cell.key, number as u32)).collect();
         for url in displaced {
@@ -178,7 +194,7 @@ impl Context<'_, '_> {
                     Some(&number) => {
                         let cell = &cells.list[number as usize];
                         let same = match &cell.old {
-                            Some(old) => self.row_is(txn, old.index, key, first)?,
+                            Some(old) => self.row_is(txn, old.index, first)?,
                             None => self.same_url(cell.first_mention, first),
                         };
                         if same {
@@ -188,7 +204,7 @@ impl Context<'_, '_> {
                     None => {
                         let row = self.row(txn, key)?;
                         let mine = match &row {
-                            Some(row) => self.row_is(txn, row.index, key, first)?,
+                            Some(row) => self.row_is(txn, row.index, first)?,
                             None => true,
                         };
                         if mine {
@@ -209,7 +225,7 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    fn row(&self, txn: &RwTxn<'_>, key: PageKey) -> Result<Option<PageState>, PageDbError> {
+    fn row(&self, txn: &RoTxn<'_>, key: PageKey) -> Result<Option<PageState>, PageDbError> {
         let row = key.to_bytes();
         match self.tables.hash2idx.get(txn, &row)? {
             None => Ok(None),
@@ -217,23 +233,30 @@ impl Context<'_, '_> {
         }
     }
 
-    /// Whether the page with this index, which stands at `key`, has the mention's URL.
-    fn row_is(
-        &self,
-        txn: &RwTxn<'_>,
-        index: PageIndex,
-        key: PageKey,
-        mention: u32,
-    ) -> Result<bool, PageDbError> {
+    /// Whether the page with this index has the mention's URL.
+    fn row_is(&self, txn: &RoTxn<'_>, index: PageIndex, mention: u32) -> Result<bool, PageDbError> {
         let row = index.to_bytes();
-        let bytes = self.tables.urls.get(txn, &row)?.ok_or_else(|| corrupted("urls", &row))?;
-        let record = UrlRecord::decode(bytes).in_table("urls", &row)?;
+        self.url_is(&row, self.tables.urls.get(txn, &row)?, mention)
+    }
+
+    fn url_is(&self, row: &[u8], value: Option<&[u8]>, mention: u32) -> Result<bool, PageDbError> {
+        let bytes = value.ok_or_else(|| corrupted("urls", row))?;
+        let record = UrlRecord::decode(bytes).in_table("urls", row)?;
         let url = &self.mentions.urls[mention as usize];
         let place = &self.places[url.site as usize];
-        Ok(record.path == url.path
-            && record.site == place.site
-            && record.key == key
-            && key.domain() == place.domain)
+        Ok(record.path == url.path && record.site == place.site && record.key.domain() == place.domain)
+    }
+
+    fn prefetch_mention(&self, mention: Option<u32>) {
+        if let Some(url) = mention.and_then(|mention| self.mentions.urls.get(mention as usize)) {
+            prefetch(url);
+        }
+    }
+
+    fn prefetch_path(&self, mention: Option<u32>) {
+        if let Some(url) = mention.and_then(|mention| self.mentions.urls.get(mention as usize)) {
+            prefetch(url.path);
+        }
     }
 
     fn same_url(&self, a: u32, b: u32) -> bool {

@@ -8,6 +8,7 @@
 mod depth_limit;
 mod domains;
 mod identity;
+mod prefetch;
 mod refs;
 mod transitions;
 mod write;

@@ -111,7 +111,10 @@ impl<'de> Visitor<'de> for PageSeed<'_> {
 }
 
 fn score<E: Error>(number: Option<f64>) -> Result<Score, E> {
-    number.map_or(Ok(Score::ZERO), |number| Score::new(number).map_err(E::custom))
+    let Some(number) = number else { return Ok(Score::ZERO) };
+    Score::new(number).map_err(|_| {
+        E::custom(format_args!("{number:e} is out of range: give a number between -3.4e38 and 3.4e38"))
+    })
 }
 
 fn time<E: Error>(seconds: Option<f64>) -> Result<Option<Time>, E> {
@@ -188,7 +191,7 @@ impl<'de> Visitor<'de> for LinkSeed<'_> {
         self.0.part.set(Some(0));
         let Some(url) = seq.next_element_seed(TextSeed(A_URL))? else {
             self.0.part.set(None);
-            return Err(Error::invalid_length(0, &self));
+            return Err(Error::custom("an empty list: give a URL, [URL] or [URL, score]"));
         };
         let url = url.ok_or_else(|| Error::invalid_type(serde::de::Unexpected::Unit, &A_URL))?;
         self.0.part.set(Some(1));

@@ -51,8 +51,13 @@ impl Trail {
             line => text.strip_suffix(&format!(" at line {line} column {}", error.column())).unwrap_or(&text),
         };
         // A number too large for any float is told by the parser, but is the field's matter.
-        if error.is_data() || message == "number out of range" {
-            let told = split(message.to_owned());
+        let told = match message {
+            "number out of range" => {
+                Some(ApiError::bad_request("out of range").hint("give a number between -3.4e38 and 3.4e38"))
+            }
+            _ => error.is_data().then(|| split(message)),
+        };
+        if let Some(told) = told {
             return match self.path() {
                 Some(path) => told.field(path),
                 None => told,
@@ -66,13 +71,19 @@ impl Trail {
     }
 }
 
-/// Takes the remedy out of a message: `..., expected X` (serde) or `...: give X`.
-pub fn split(message: String) -> ApiError {
-    if let Some((what, expected)) = message.split_once(", expected ") {
-        return ApiError::bad_request(what.to_owned()).hint(format!("give {expected}"));
+/// Takes the remedy out of a message: `..., expected X` (serde) or `...: give X`. What is left may quote
+/// the client at any length; it is cut.
+pub fn split(message: &str) -> ApiError {
+    let parts = message.rsplit_once(", expected ").or_else(|| message.rsplit_once(": give "));
+    match parts {
+        Some((what, remedy)) => ApiError::bad_request(cut(what)).hint(format!("give {remedy}")),
+        None => ApiError::bad_request(cut(message)),
     }
-    match message.rsplit_once(": give ") {
-        Some((what, remedy)) => ApiError::bad_request(what.to_owned()).hint(format!("give {remedy}")),
-        None => ApiError::bad_request(message),
+}
+
+fn cut(message: &str) -> String {
+    match message.char_indices().nth(200) {
+        Some((end, _)) => format!("{}...", &message[..end]),
+        None => message.to_owned(),
     }
 }

@@ -1,0 +1,13 @@
+//! The HTTP API, as spiders meet it: a real server on a loopback port over a real frontier.
+//!
+//! At stake: a refused request that changes something, an accepted one that does not, and a message that
+//! leaves a spider's author guessing.
+
+mod auth;
+mod concurrency;
+mod ndjson;
+mod refusals;
+mod session;
+mod shutdown;
+mod support;
+mod tls;
