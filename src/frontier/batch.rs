@@ -26,3 +26,7 @@ pub(super) const MAX_EXPIRED: usize = 10_000;
 
 /// Pause before a failed commit is tried again (disk full).
 pub(super) const RETRY: Duration = Duration::from_millis(500);
+
+/// How long hand-outs gather before they are committed to the log, if no edit that somebody waits for takes
+/// them along. These are the last moments whose hand-outs a crash may repeat.
+pub(super) const GATHER_HAND_OUTS: Duration = Duration::from_millis(10);

@@ -59,10 +59,6 @@ impl Queue {
         self.wake.notify_one();
     }
 
-    pub fn len(&self) -> usize {
-        self.state.lock().edits.len()
-    }
-
     pub fn wait_drained(&self) {
         let mut state = self.state.lock();
         while !state.ended {
