@@ -17,6 +17,9 @@ pub(super) const LOADED_EDITS_PER_SECOND: f64 = 200.0;
 /// tenth each, which leaves the cores to the requests.
 pub(super) const LINGER: Duration = Duration::from_millis(500);
 
+/// How long it waits then if somebody waits for what is in the batch.
+pub(super) const SHORT_LINGER: Duration = Duration::from_millis(50);
+
 /// How long a request waits for edits that were acknowledged before it, so that a spider sees what it has
 /// just told.
 pub(super) const VISIBILITY_WAIT: Duration = Duration::from_secs(1);

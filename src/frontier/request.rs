@@ -137,7 +137,7 @@ impl Inner {
             self.end_leases(taken.now).await?;
         }
         taken.fill(n)?;
-        if taken.picks.len() < n && self.see_acknowledged().await {
+        if taken.picks.is_empty() && self.see_acknowledged().await {
             taken.fill(n)?;
         }
         Ok(taken)
