@@ -4,6 +4,7 @@
 //! else reads: single rows through a [`Snapshot`], whole tables through the streams.
 
 mod apply;
+mod backup;
 mod check;
 mod domain_record;
 mod env;
