@@ -248,6 +248,11 @@ impl PageDb {
         self
     }
 
+    /// The unit of the domains in it.
+    pub fn domain_unit(&self) -> DomainUnit {
+        self.options.domain_unit
+    }
+
     pub(super) fn write(&self) -> Result<RwTxn<'_>, PageDbError> {
         Ok(self.env.write_txn()?)
     }
@@ -350,3 +355,6 @@ impl<T> InTable<T> for Result<T, Malformed> {
         self.map_err(|Malformed| corrupted(table, key))
     }
 }
+
+#[cfg(test)]
+mod tests;
