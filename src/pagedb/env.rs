@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use heed::types::Bytes;
 use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, RwTxn, WithoutTls};
@@ -44,6 +45,9 @@ impl From<heed::Error> for PageDbError {
         }
     }
 }
+
+/// How long a reader whose map is too small waits for its other snapshots to end.
+const GROWTH_WAIT: Duration = Duration::from_secs(10);
 
 /// A table of bytes to bytes; the codecs stand beside it.
 pub(super) type Table = Database<Bytes, Bytes>;
@@ -185,7 +189,7 @@ impl PageDb {
     pub fn open_read_only(path: &Path) -> Result<PageDb, PageDbError> {
         let missing = || PageDbError::Missing { path: path.into() };
         let file = std::fs::metadata(path.join("data.mdb")).map_err(|_| missing())?;
-        // A map much larger than the file, so that the server's growth does not outrun a long read.
+        // Room for the server to grow in; `snapshot` makes more when it is used up.
         let map_size = (file.len() as usize * 2).next_multiple_of(1 << 30);
         let env = open_env(path, map_size, EnvFlags::READ_ONLY)?;
         let txn = env.read_txn()?;
@@ -207,11 +211,46 @@ impl PageDb {
     /// # Errors
     /// What LMDB says.
     pub fn snapshot(&self) -> Result<Snapshot, PageDbError> {
-        // Recursive: a thread that reads already must not wait for a writer that waits for it.
-        let gate = RwLock::read_arc_recursive(&self.gate);
-        let txn = self.env.clone().static_read_txn()?;
-        let (hasher, domain_unit) = (self.options.hasher, self.options.domain_unit);
-        Ok(Snapshot { txn, tables: self.tables, hasher, domain_unit, _gate: gate })
+        loop {
+            // Recursive: a thread that reads already must not wait for a writer that waits for it.
+            let gate = RwLock::read_arc_recursive(&self.gate);
+            match self.env.clone().static_read_txn() {
+                Ok(txn) => {
+                    let (hasher, domain_unit) = (self.options.hasher, self.options.domain_unit);
+                    return Ok(Snapshot { txn, tables: self.tables, hasher, domain_unit, _gate: gate });
+                }
+                Err(heed::Error::Mdb(MdbError::MapResized)) => {
+                    drop(gate);
+                    self.follow_growth()?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Makes the map of a reader larger than the file, which a server in another process has grown.
+    pub(super) fn follow_growth(&self) -> Result<(), PageDbError> {
+        // Whoever holds a snapshot and asks for another would wait for itself.
+        let alone = self.gate.try_write_for(GROWTH_WAIT);
+        let Some(_alone) = alone else { return Err(heed::Error::Mdb(MdbError::MapResized).into()) };
+        let size = self.env.real_disk_size()? as usize * 2;
+        if size > self.env.info().map_size {
+            // SAFETY: the gate is held alone, so no thread of this process has a transaction.
+            unsafe { self.env.resize(size.next_multiple_of(1 << 20))? };
+        }
+        Ok(())
+    }
+
+    /// The same database, whose keys were made with another hasher than the default.
+    #[must_use]
+    pub fn with_hasher(mut self, hasher: UrlHasher) -> PageDb {
+        self.options.hasher = hasher;
+        self
+    }
+
+    /// The unit of the domains in it.
+    pub fn domain_unit(&self) -> DomainUnit {
+        self.options.domain_unit
     }
 
     pub(super) fn write(&self) -> Result<RwTxn<'_>, PageDbError> {
@@ -236,13 +275,8 @@ impl PageDb {
     /// # Errors
     /// What LMDB or the file system says.
     pub fn file_bytes(&self) -> Result<(u64, u64), PageDbError> {
-        let file = self.env.real_disk_size()?;
-        let snapshot = self.snapshot()?;
-        let mut live = 0;
-        for (_, table) in snapshot.tables.named() {
-            live += table_bytes(&table.stat(&snapshot.txn)?);
-        }
-        Ok((file, live))
+        let live = self.table_sizes()?.into_iter().map(|(_, _, bytes)| bytes).sum();
+        Ok((self.env.real_disk_size()?, live))
     }
 
     /// Rows and bytes of each table, by name.
@@ -250,17 +284,26 @@ impl PageDb {
     /// # Errors
     /// What LMDB says.
     pub fn table_sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, PageDbError> {
-        let snapshot = self.snapshot()?;
+        self.snapshot()?.table_sizes()
+    }
+}
+
+impl Snapshot {
+    /// Rows and bytes of each table, by name.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn table_sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, PageDbError> {
         let mut out = Vec::new();
-        for (name, table) in snapshot.tables.named() {
-            let stat = table.stat(&snapshot.txn)?;
+        for (name, table) in self.tables.named() {
+            let stat = table.stat(&self.txn)?;
             out.push((name, stat.entries as u64, table_bytes(&stat)));
         }
         Ok(out)
     }
 }
 
-fn table_bytes(stat: &heed::DatabaseStat) -> u64 {
+pub(super) fn table_bytes(stat: &heed::DatabaseStat) -> u64 {
     ((stat.branch_pages + stat.leaf_pages + stat.overflow_pages) * stat.page_size as usize) as u64
 }
 
@@ -273,6 +316,15 @@ fn open_env(path: &Path, map_size: usize, flags: EnvFlags) -> Result<Env<Without
     // SAFETY: one process writes (the lock file sees to that), and nothing truncates the file; no flag
     // that weakens durability is among `flags`.
     Ok(unsafe { options.flags(flags | EnvFlags::NO_READ_AHEAD).open(path)? })
+}
+
+/// A new environment with empty tables, for a copy.
+pub(super) fn create_env(path: &Path, map_size: usize) -> Result<(Env<WithoutTls>, Tables), PageDbError> {
+    let env = open_env(path, map_size, EnvFlags::empty())?;
+    let mut txn = env.write_txn()?;
+    let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
+    txn.commit()?;
+    Ok((env, tables))
 }
 
 fn check_format(path: &Path, bytes: Option<&[u8]>) -> Result<(), PageDbError> {
@@ -303,3 +355,6 @@ impl<T> InTable<T> for Result<T, Malformed> {
         self.map_err(|Malformed| corrupted(table, key))
     }
 }
+
+#[cfg(test)]
+mod tests;
