@@ -17,6 +17,9 @@ pub(super) const LOADED_EDITS_PER_SECOND: f64 = 200.0;
 /// tenth each, which leaves the cores to the requests.
 pub(super) const LINGER: Duration = Duration::from_millis(500);
 
+/// How long it waits then if somebody waits for what is in the batch.
+pub(super) const SHORT_LINGER: Duration = Duration::from_millis(50);
+
 /// How long a request waits for edits that were acknowledged before it, so that a spider sees what it has
 /// just told.
 pub(super) const VISIBILITY_WAIT: Duration = Duration::from_secs(1);
@@ -26,3 +29,7 @@ pub(super) const MAX_EXPIRED: usize = 10_000;
 
 /// Pause before a failed commit is tried again (disk full).
 pub(super) const RETRY: Duration = Duration::from_millis(500);
+
+/// How long hand-outs gather before they are committed to the log, if no edit that somebody waits for takes
+/// them along. These are the last moments whose hand-outs a crash may repeat.
+pub(super) const GATHER_HAND_OUTS: Duration = Duration::from_millis(10);

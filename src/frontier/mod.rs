@@ -60,7 +60,9 @@ struct Inner {
     /// Position of the last edit applied; the log trims up to here.
     applied: AtomicU64,
     applied_now: watch::Sender<Position>,
-    /// Position of the last edit that somebody was told is durable.
+    /// Position of the last edit in the log.
+    logged: AtomicU64,
+    /// Position of the last one that somebody was told is durable.
     acknowledged: AtomicU64,
     backlog_bytes: AtomicU64,
     /// Told when the backlog shrinks.
@@ -131,6 +133,7 @@ impl Frontier {
             counters: Mutex::new(counters),
             applied: AtomicU64::new(applied),
             applied_now: watch::Sender::new(applied),
+            logged: AtomicU64::new(applied),
             acknowledged: AtomicU64::new(applied),
             backlog_bytes: AtomicU64::new(0),
             room: Notify::new(),
