@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use std::task::Poll;
 use std::time::Duration;
 
 use crate::crawl::{Crawl, Setup, links};
@@ -129,6 +130,34 @@ fn without_limits_the_order_is_the_scores() {
     let answer = crawl.request(10_000).unwrap();
     assert_eq!(answer.len(), HOT_PAGES + OTHERS * PAGES_OF_OTHERS);
     assert!(answer.is_sorted_by(|a, b| a.score >= b.score));
+}
+
+#[test]
+fn pages_count_from_when_they_are_handed_out_not_from_when_they_were_asked_for() {
+    let mut crawl = Crawl::start(Setup::new(Limits::new(0.25, 20.0)));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let waited = (0..20).any(|round| {
+        // So many that a request right after them has to wait until they are applied.
+        let seeds = (0..20_000).map(|n| (format!("http://d{}.example/{round}/{n}", n % 100), 0.0));
+        let seeds: Vec<_> = seeds.collect();
+        let frontier = crawl.frontier().clone();
+        let links = links(&seeds);
+        crawl.reference.seeded(&seeds);
+        frontier.submit_seeds(&links).unwrap().wait().unwrap();
+        let mut request = std::pin::pin!(frontier.request(1));
+        let first_look = std::future::poll_fn(|context| Poll::Ready(request.as_mut().poll(context)));
+        let (answer, waited) = match runtime.block_on(first_look) {
+            Poll::Ready(answer) => (answer.unwrap(), false),
+            Poll::Pending => {
+                crawl.advance(900);
+                (runtime.block_on(request).unwrap(), true)
+            }
+        };
+        // The lease tells the time that the hand-out was counted at.
+        crawl.reference.handed_out(1, &answer).unwrap();
+        waited
+    });
+    assert!(waited, "no request had to wait");
 }
 
 #[test]

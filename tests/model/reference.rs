@@ -254,7 +254,8 @@ impl Reference {
         let told = (hand_out.score.get(), hand_out.depth, hand_out.attempts, hand_out.domain.as_str());
         let wanted = (page.score, page.depth, page.attempts, page.domain.as_str());
         if told != wanted || hand_out.leased_until.0 != self.now + self.lease_ms {
-            return Err(format!("{url} is {wanted:?}, was handed out as {told:?}"));
+            let (until, now) = (hand_out.leased_until.0, self.now);
+            return Err(format!("{url} is {wanted:?}, at {now} came {told:?} until {until}"));
         }
         let domain = &self.domains[&page.domain];
         let best = domain.waiting.first().map(|&(_, best)| best);
