@@ -4,6 +4,7 @@
 
 #![cfg(unix)]
 
+mod full_disk;
 mod kills;
 mod server;
 mod web;

@@ -13,7 +13,7 @@ use aduana::pagedb::{PageDb, Snapshot};
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Limits off: these tests are about loss, and want every page at once.
-const SETTINGS: [&str; 9] = [
+pub const SETTINGS: [&str; 9] = [
     "serve",
     "--port=0",
     "--page-db-path=db",
@@ -63,7 +63,7 @@ impl Server {
         self.child.id()
     }
 
-    /// SIGKILL.
+    /// SIGKILL, if it is not dead already.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
