@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use heed::types::Bytes;
 use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, RwTxn, WithoutTls};
@@ -44,6 +45,9 @@ impl From<heed::Error> for PageDbError {
         }
     }
 }
+
+/// How long a reader whose map is too small waits for its other snapshots to end.
+const GROWTH_WAIT: Duration = Duration::from_secs(10);
 
 /// A table of bytes to bytes; the codecs stand beside it.
 pub(super) type Table = Database<Bytes, Bytes>;
@@ -185,7 +189,7 @@ impl PageDb {
     pub fn open_read_only(path: &Path) -> Result<PageDb, PageDbError> {
         let missing = || PageDbError::Missing { path: path.into() };
         let file = std::fs::metadata(path.join("data.mdb")).map_err(|_| missing())?;
-        // A map much larger than the file, so that the server's growth does not outrun a long read.
+        // Room for the server to grow in; `snapshot` makes more when it is used up.
         let map_size = (file.len() as usize * 2).next_multiple_of(1 << 30);
         let env = open_env(path, map_size, EnvFlags::READ_ONLY)?;
         let txn = env.read_txn()?;
@@ -207,11 +211,41 @@ impl PageDb {
     /// # Errors
     /// What LMDB says.
     pub fn snapshot(&self) -> Result<Snapshot, PageDbError> {
-        // Recursive: a thread that reads already must not wait for a writer that waits for it.
-        let gate = RwLock::read_arc_recursive(&self.gate);
-        let txn = self.env.clone().static_read_txn()?;
-        let (hasher, domain_unit) = (self.options.hasher, self.options.domain_unit);
-        Ok(Snapshot { txn, tables: self.tables, hasher, domain_unit, _gate: gate })
+        loop {
+            // Recursive: a thread that reads already must not wait for a writer that waits for it.
+            let gate = RwLock::read_arc_recursive(&self.gate);
+            match self.env.clone().static_read_txn() {
+                Ok(txn) => {
+                    let (hasher, domain_unit) = (self.options.hasher, self.options.domain_unit);
+                    return Ok(Snapshot { txn, tables: self.tables, hasher, domain_unit, _gate: gate });
+                }
+                Err(heed::Error::Mdb(MdbError::MapResized)) => {
+                    drop(gate);
+                    self.follow_growth()?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Makes the map of a reader larger than the file, which a server in another process has grown.
+    fn follow_growth(&self) -> Result<(), PageDbError> {
+        // Whoever holds a snapshot and asks for another would wait for itself.
+        let alone = self.gate.try_write_for(GROWTH_WAIT);
+        let Some(_alone) = alone else { return Err(heed::Error::Mdb(MdbError::MapResized).into()) };
+        let size = self.env.real_disk_size()? as usize * 2;
+        if size > self.env.info().map_size {
+            // SAFETY: the gate is held alone, so no thread of this process has a transaction.
+            unsafe { self.env.resize(size.next_multiple_of(1 << 20))? };
+        }
+        Ok(())
+    }
+
+    /// The same database, whose keys were made with another hasher than the default.
+    #[must_use]
+    pub fn with_hasher(mut self, hasher: UrlHasher) -> PageDb {
+        self.options.hasher = hasher;
+        self
     }
 
     pub(super) fn write(&self) -> Result<RwTxn<'_>, PageDbError> {

@@ -4,6 +4,7 @@
 //! else reads: single rows through a [`Snapshot`], whole tables through the streams.
 
 mod apply;
+mod check;
 mod domain_record;
 mod env;
 mod info;
@@ -12,13 +13,18 @@ mod page_record;
 mod page_state;
 mod schedule_key;
 mod snapshot;
+mod stream;
 mod sweep;
+#[cfg(test)]
+mod test_db;
 mod url_record;
 
 pub use apply::{Applied, Rules, ScheduleChange};
+pub use check::{Kind, Progress, Report, Violation};
 pub use domain_record::{DomainCounters, DomainRecord, Heat};
 pub use env::{PageDb, PageDbError, PageDbOptions, Snapshot};
 pub use info::Counters;
 pub use page_record::PageRecord;
 pub use page_state::{PageState, Status};
 pub use schedule_key::{LeaseKey, ScheduleKey};
+pub use stream::{LinkStream, Page, PageLinks, PageStream, Rows, StateStream, Stream};

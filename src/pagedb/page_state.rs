@@ -18,6 +18,18 @@ pub enum Status {
     TooDeep,
 }
 
+impl Status {
+    /// The name in reports and dumps.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Scheduled => "scheduled",
+            Status::Leased { .. } => "leased",
+            Status::Crawled => "crawled",
+            Status::TooDeep => "too_deep",
+        }
+    }
+}
+
 /// `hash2idx`: index, status, depth, score, attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageState {

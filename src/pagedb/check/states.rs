@@ -1,0 +1,149 @@
+//! Second pass: `hash2idx` beside `hash2info` and `domains`.
+
+use super::merge::Merge;
+use super::{Check, Kind};
+use crate::pagedb::domain_record::{DomainCounters, DomainRecord};
+use crate::pagedb::env::PageDbError;
+use crate::pagedb::page_state::{PageState, Status};
+use crate::pagedb::schedule_key::LeaseKey;
+use crate::types::{DomainKey, PageKey};
+
+/// The domain whose pages are being counted.
+struct Counting {
+    key: DomainKey,
+    counters: DomainCounters,
+}
+
+impl Check<'_> {
+    pub(super) fn states(&mut self) -> Result<(), PageDbError> {
+        let snapshot = self.snapshot;
+        let mut records = Merge::new(&snapshot.txn, snapshot.tables.hash2info)?;
+        let mut domains = Merge::new(&snapshot.txn, snapshot.tables.domains)?;
+        let mut counting: Option<Counting> = None;
+        for row in snapshot.tables.hash2idx.iter(&snapshot.txn)? {
+            let (row, bytes) = row?;
+            self.row_done();
+            self.stray_records(&mut records, Some(row))?;
+            let record = records.next_if(|key| key == row)?;
+            let Some(key) = self.decoded(row.try_into().map(PageKey::from_bytes), "hash2idx", row) else {
+                continue;
+            };
+            if counting.as_ref().is_none_or(|counting| counting.key != key.domain()) {
+                self.compare_domain(counting.take(), &mut domains)?;
+                counting = Some(Counting { key: key.domain(), counters: DomainCounters::default() });
+            }
+            let state = self.decoded(PageState::decode(bytes), "hash2idx", row);
+            if let (Some(state), Some(counting)) = (state, &mut counting) {
+                self.count(&state, &mut counting.counters);
+                self.state(key, &state)?;
+                self.record(key, &state, record)?;
+            } else if record.is_some() {
+                self.row_done();
+            }
+        }
+        self.stray_records(&mut records, None)?;
+        self.compare_domain(counting, &mut domains)?;
+        self.domains_before(&mut domains, None)
+    }
+
+    fn count(&mut self, state: &PageState, domain: &mut DomainCounters) {
+        domain.pages += 1;
+        let (of_all, of_domain) = match state.status {
+            Status::Scheduled => (&mut self.counted.scheduled, &mut domain.scheduled),
+            Status::Leased { .. } => (&mut self.counted.leased, &mut domain.leased),
+            Status::Crawled => (&mut self.counted.crawled, &mut domain.crawled),
+            Status::TooDeep => return,
+        };
+        *of_all += 1;
+        *of_domain += 1;
+    }
+
+    fn state(&mut self, key: PageKey, state: &PageState) -> Result<(), PageDbError> {
+        let index = state.index.0 as usize;
+        if index >= self.pages.keys.len() {
+            self.report
+                .add(Kind::Index, || format!("page {key} has the index {index}, which is not in urls"));
+            return Ok(());
+        }
+        if self.pages.known.set(index) {
+            let other = PageKey(self.pages.keys[index]);
+            self.report.add(Kind::Index, || format!("pages {other} and {key} share the index {index}"));
+            return Ok(());
+        }
+        self.pages.keys[index] = key.0;
+        if state.depth == 0 {
+            self.pages.at_depth_0.set(index);
+        }
+        let beyond = self.max_depth.is_some_and(|max| state.depth > max);
+        let right_side = match state.status {
+            Status::Scheduled => !beyond,
+            Status::TooDeep => beyond,
+            _ => true,
+        };
+        if !right_side {
+            let (depth, status) = (state.depth, state.status.name());
+            self.report.add(Kind::Depth, || format!("page {key} at depth {depth} is {status}"));
+        }
+        match state.status {
+            Status::Scheduled => self.pages.scores[index] = state.score.get(),
+            Status::Leased { until } => {
+                let lease = LeaseKey { until, page: key }.to_bytes();
+                let snapshot = self.snapshot;
+                if snapshot.tables.leases.get(&snapshot.txn, &lease)?.is_none() {
+                    self.report.add(Kind::LeaseMissing, || {
+                        format!("page {key} is leased until {}, which leases has not", until.0)
+                    });
+                }
+            }
+            Status::Crawled => drop(self.pages.crawled.set(index)),
+            Status::TooDeep => {}
+        }
+        Ok(())
+    }
+
+    /// The domain's row must be there and have these counters; the rows before it are of no pages.
+    fn compare_domain(
+        &mut self,
+        counted: Option<Counting>,
+        domains: &mut Merge<'_>,
+    ) -> Result<(), PageDbError> {
+        let Some(Counting { key, counters }) = counted else { return Ok(()) };
+        let row = key.0.to_be_bytes();
+        self.domains_before(domains, Some(&row))?;
+        match domains.next_if(|found| found == row)? {
+            Some((_, bytes)) => self.compare_counters(bytes, counters),
+            None => self.report.add(Kind::PageDomain, || {
+                format!("{} pages have the domain {:08x}, which has no row", counters.pages, key.0)
+            }),
+        }
+        Ok(())
+    }
+
+    fn domains_before(&mut self, domains: &mut Merge<'_>, before: Option<&[u8]>) -> Result<(), PageDbError> {
+        while let Some((_, bytes)) = domains.before(before)? {
+            self.compare_counters(bytes, DomainCounters::default());
+        }
+        Ok(())
+    }
+
+    fn compare_counters(&mut self, bytes: &[u8], counted: DomainCounters) {
+        // What does not decode is told already.
+        let Ok(record) = DomainRecord::decode(bytes) else { return };
+        if record.counters != counted {
+            self.report.add(Kind::DomainCounters, || {
+                let show = |c: DomainCounters| {
+                    format!(
+                        "{} pages, {} crawled, {} scheduled, {} leased",
+                        c.pages, c.crawled, c.scheduled, c.leased
+                    )
+                };
+                format!(
+                    "domain {} counts {}; there are {}",
+                    record.name,
+                    show(record.counters),
+                    show(counted)
+                )
+            });
+        }
+    }
+}
