@@ -179,7 +179,7 @@ fn site_len(url: &str) -> usize {
 }
 
 fn key(url: &str) -> u64 {
-    let site = XxHash3_64::oneshot(url[..site_len(url)].as_bytes());
+    let site = XxHash3_64::oneshot(&url.as_bytes()[..site_len(url)]);
     site >> 32 << 32 | XxHash3_64::oneshot(url.as_bytes()) >> 32
 }
 

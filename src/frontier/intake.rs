@@ -142,6 +142,7 @@ fn acknowledge(inner: &Inner, group: Vec<Submission>, first: Position) {
         next += submission.edits.len() as Position;
         if submission.ack.is_some() {
             inner.acknowledged.store(next - 1, Ordering::Release);
+            inner.acknowledgements.fetch_add(1, Ordering::Release);
         }
         edits.extend(submission.edits);
         acks.push((submission.ack, next - 1));

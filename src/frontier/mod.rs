@@ -30,6 +30,8 @@ use crate::pagedb::{Counters, PageDb, Rules, Snapshot};
 use crate::schedule::Schedule;
 use crate::types::{Clock, CrawledPage, Link, edit};
 use intake::{Intake, Submission};
+use request::Overtaken;
+use writer::Hurry;
 
 /// Names inside the database's directory.
 pub mod layout {
@@ -64,6 +66,9 @@ struct Inner {
     logged: AtomicU64,
     /// Position of the last one that somebody was told is durable.
     acknowledged: AtomicU64,
+    /// Submissions that were acknowledged.
+    acknowledgements: AtomicU64,
+    overtaken: Overtaken,
     backlog_bytes: AtomicU64,
     /// Told when the backlog shrinks.
     room: Notify,
@@ -135,6 +140,8 @@ impl Frontier {
             applied_now: watch::Sender::new(applied),
             logged: AtomicU64::new(applied),
             acknowledged: AtomicU64::new(applied),
+            acknowledgements: AtomicU64::new(0),
+            overtaken: Overtaken::default(),
             backlog_bytes: AtomicU64::new(0),
             room: Notify::new(),
             next_expiry: AtomicU64::new(next_expiry),
@@ -198,7 +205,7 @@ impl Frontier {
     /// Waits until every edit acknowledged so far is applied.
     pub async fn applied(&self) {
         let position = self.inner.acknowledged.load(Ordering::Acquire);
-        self.inner.queue.hurry();
+        self.inner.queue.hurry(Hurry::Now);
         self.inner.wait_applied(position).await;
     }
 

@@ -1,9 +1,13 @@
 //! Hand-outs: pages from the schedule to the spiders, under leases.
 
-use std::sync::atomic::Ordering;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use super::batch::{MAX_EXPIRED, VISIBILITY_WAIT};
+use super::batch::{MAX_EXPIRED, OVERTAKEN_BY, OVERTAKEN_FOR, VISIBILITY_WAIT};
+use super::writer::Hurry;
 use super::{Frontier, FrontierError, Inner};
+use crate::log::Position;
 use crate::pagedb::{PageDbError, Snapshot};
 use crate::schedule::Pick;
 use crate::types::{PageKey, PageUrl, Score, Time, edit};
@@ -107,21 +111,34 @@ impl Drop for Taken<'_> {
 }
 
 impl Inner {
-    /// Whether few edits are under way, so that waiting for them takes no time.
-    fn is_quiet(&self) -> bool {
-        const FEW: u64 = 16;
-        let acknowledged = self.acknowledged.load(Ordering::Acquire);
-        acknowledged.saturating_sub(self.applied.load(Ordering::Acquire)) <= FEW
-    }
-
-    /// Waits, but not for ever, until the edits acknowledged so far are applied. `false` if there were none.
-    async fn see_acknowledged(&self) -> bool {
+    /// Waits, but not for ever, until the edits acknowledged so far are applied; `Hurry::Now` not while
+    /// others keep telling of pages. `false` if there was nothing to wait for, or no waiting.
+    async fn see_acknowledged(&self, hurry: Hurry) -> bool {
         let position = self.acknowledged.load(Ordering::Acquire);
-        if position <= self.applied.load(Ordering::Acquire) {
+        if position <= self.applied_position() || (hurry == Hurry::Now && self.overtaken.is_recent()) {
             return false;
         }
-        self.queue.hurry();
-        tokio::time::timeout(VISIBILITY_WAIT, self.wait_applied(position)).await.is_ok()
+        let before = self.acknowledgements.load(Ordering::Acquire);
+        self.queue.hurry(hurry);
+        let started = Instant::now();
+        let mut applied = self.applied_now.subscribe();
+        while started.elapsed() < VISIBILITY_WAIT {
+            let reached = applied.wait_for(|&at| at >= position);
+            if tokio::time::timeout(Duration::from_millis(2), reached).await.is_ok() {
+                return true;
+            }
+            let later = self.acknowledgements.load(Ordering::Acquire) - before;
+            if hurry == Hurry::Now && later > OVERTAKEN_BY {
+                self.overtaken.note();
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Position up to which edits are applied and the schedule knows of them.
+    fn applied_position(&self) -> Position {
+        *self.applied_now.borrow()
     }
 
     /// Takes up to `n` pages from the schedule.
@@ -133,14 +150,12 @@ impl Inner {
         if n == 0 {
             return Ok(taken);
         }
-        if self.is_quiet() {
-            self.see_acknowledged().await;
-        }
+        self.see_acknowledged(Hurry::Now).await;
         if self.next_expiry.load(Ordering::Acquire) <= taken.now.0 {
             self.end_leases(taken.now).await?;
         }
         taken.fill(n)?;
-        if taken.picks.is_empty() && self.see_acknowledged().await {
+        if taken.picks.is_empty() && self.see_acknowledged(Hurry::Soon).await {
             taken.fill(n)?;
         }
         Ok(taken)
@@ -170,12 +185,32 @@ impl Inner {
         };
         match position {
             Ok(position) => {
-                self.queue.hurry();
+                self.queue.hurry(Hurry::Now);
                 tokio::time::timeout(VISIBILITY_WAIT, self.wait_applied(position)).await.ok();
             }
             // Busy, or the disk is full: the next request tries again.
             Err(_) => drop(self.next_expiry.fetch_min(now.0, Ordering::AcqRel)),
         }
         Ok(())
+    }
+}
+
+/// When a request was last overtaken, in milliseconds of the process's own clock.
+#[derive(Default)]
+pub(super) struct Overtaken(AtomicU64);
+
+impl Overtaken {
+    fn note(&self) {
+        self.0.store(Self::now(), Ordering::Relaxed);
+    }
+
+    fn is_recent(&self) -> bool {
+        let last = self.0.load(Ordering::Relaxed);
+        last != 0 && Self::now() - last < OVERTAKEN_FOR.as_millis() as u64
+    }
+
+    fn now() -> u64 {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed().as_millis() as u64 + 1
     }
 }

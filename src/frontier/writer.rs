@@ -26,9 +26,20 @@ struct State {
     last: Position,
     bytes: usize,
     closed: bool,
-    /// Somebody waits for what is queued.
-    hurry: bool,
+    hurry: Hurry,
     ended: bool,
+}
+
+/// How urgent the queued edits are.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hurry {
+    /// They may wait for a fuller batch.
+    #[default]
+    Not,
+    /// Requests find nothing to hand out.
+    Soon,
+    /// Somebody waits for just these.
+    Now,
 }
 
 /// Edits to apply together.
@@ -53,9 +64,10 @@ impl Queue {
         self.wake.notify_one();
     }
 
-    /// Ends the writer's wait for a fuller batch.
-    pub fn hurry(&self) {
-        self.state.lock().hurry = true;
+    /// Shortens the writer's wait for a fuller batch.
+    pub fn hurry(&self, hurry: Hurry) {
+        let mut state = self.state.lock();
+        state.hurry = state.hurry.max(hurry);
         self.wake.notify_one();
     }
 
@@ -71,8 +83,8 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// The next batch; under load it waits until the batch is full, or [`LINGER`] is over, or
-    /// [`SHORT_LINGER`] if somebody is in a hurry. `None` when closed and empty.
+    /// The next batch; under load it waits until the batch is full, but not longer than the hurry allows.
+    /// `None` when closed and empty.
     fn next_batch(&self, loaded: bool) -> Option<Batch> {
         let mut state = self.state.lock();
         while state.edits.is_empty() {
@@ -84,14 +96,18 @@ impl Queue {
         if loaded {
             let started = Instant::now();
             while !state.closed && state.bytes < MAX_BATCH_BYTES {
-                let deadline = started + if state.hurry { SHORT_LINGER } else { LINGER };
+                let deadline = match state.hurry {
+                    Hurry::Not => started + LINGER,
+                    Hurry::Soon => started + SHORT_LINGER,
+                    Hurry::Now => started,
+                };
                 if Instant::now() >= deadline {
                     break;
                 }
                 self.wake.wait_until(&mut state, deadline);
             }
         }
-        state.hurry = false;
+        state.hurry = Hurry::Not;
         let mut bytes = 0;
         let mut n = 0;
         for edit in &state.edits {
