@@ -189,6 +189,10 @@ impl Crawl {
         let beyond = PageIndex(self.reference.pages.len() as u64);
         same("a page that nobody named", &ok(snapshot.url(beyond))?, &None)?;
         self.compare_domains(&snapshot)?;
+        let report = ok(snapshot.check(&mut |_, _| ()))?;
+        if !report.is_ok() {
+            return Err(format!("check: {:?}", report.violations));
+        }
         let leased: BTreeSet<usize> = ok(snapshot.leases_ended(Time(u64::MAX), usize::MAX))?
             .into_iter()
             .filter_map(|key| Some(snapshot.state(key).ok()??.index.0 as usize))
