@@ -116,6 +116,7 @@ pub(super) fn run(inner: &Arc<Inner>, mut log: LocalLog) {
                     inner.backlog_bytes.fetch_sub(submission.bytes, Ordering::AcqRel);
                     answer(submission.ack, Err(SubmitError::Storage(error.to_string())));
                 }
+                inner.room.notify_waiters();
                 if inner.intake.is_closed() {
                     // Hand-outs not stored only mean that pages are handed out again.
                     tracing::warn!("{} hand-outs were not stored at shutdown", own.len());

@@ -65,7 +65,10 @@ struct Taken<'a> {
 impl Taken<'_> {
     fn fill(&mut self, n: usize) -> Result<(), PageDbError> {
         let missing = n - self.picks.len();
-        self.inner.schedule.lock().take(missing, self.now, &mut self.picks)
+        let mut schedule = self.inner.schedule.lock();
+        // Now, and not when the request came: the limits count when pages really go out.
+        self.now = self.inner.clock.now();
+        schedule.take(missing, self.now, &mut self.picks)
     }
 
     /// Resolves the pages and sends their hand-out edit.

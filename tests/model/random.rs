@@ -1,0 +1,205 @@
+//! Random lives of a crawl, each step of it done to the frontier and to the reference.
+
+use std::time::Duration;
+
+use aduana::types::{CrawledPage, Link, UrlHasher};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{TestError, TestRunner};
+
+use crate::crawl::{Crawl, Setup, links, page};
+use crate::reference::{Checked, Limits};
+
+/// One crawled page: its number in the universe, links, and what a spider says of it.
+#[derive(Debug, Clone)]
+struct Crawled {
+    page: usize,
+    links: Vec<(usize, f32)>,
+    score: f32,
+    hash: Option<u64>,
+    /// Crawls may be told late.
+    ago: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// Pages of the universe, known or not, handed out or not.
+    Crawled(Vec<Crawled>),
+    /// The oldest hand-outs are answered, with these links.
+    Answered(Vec<Vec<(usize, f32)>>),
+    /// The oldest hand-outs are forgotten: their spider has died.
+    Died(usize),
+    Seeded(Vec<(usize, f32)>),
+    Request(usize),
+    Advance(u64),
+    Reopen(Option<u32>),
+    Compare,
+}
+
+/// URL number `n`: few hosts, several sites a host, and numbers that are close lie on different hosts.
+fn name(n: usize) -> String {
+    let (host, rest) = (n % 9, n / 9);
+    match rest % 4 {
+        0 => format!("http://h{host}.example/{rest}"),
+        1 => format!("https://h{host}.example/{rest}"),
+        2 => format!("http://h{host}.example:8080/{rest}?q={rest}"),
+        _ => format!("http://www.h{host}.example/{rest}/"),
+    }
+}
+
+/// Mostly old acquaintances, now and then anything.
+fn number() -> impl Strategy<Value = usize> {
+    prop_oneof![3 => 0..40usize, 2 => 0..400usize, 1 => 0..20_000usize]
+}
+
+fn score() -> impl Strategy<Value = f32> {
+    select(vec![0.0, 0.0, 0.0, 0.25, 0.5, 0.5, 1.0, -1.0, 1e-20, 3.0e38])
+}
+
+fn link() -> impl Strategy<Value = (usize, f32)> {
+    (number(), score())
+}
+
+fn crawled() -> impl Strategy<Value = Crawled> {
+    let hash = prop::option::of(0..3u64);
+    let parts = (number(), vec(link(), 0..12), score(), hash, select(vec![0, 0, 1, 5_000]), any::<bool>());
+    parts.prop_map(|(page, mut links, score, hash, ago, loops)| {
+        if loops {
+            // A page that links to itself and says things twice.
+            links.push((page, 1.0));
+            links.extend(links.first().copied());
+        }
+        Crawled { page, links, score, hash, ago }
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let n = prop_oneof![4 => 1..4usize, 2 => 1..30usize, 1 => select(vec![0, 1_000])];
+    let time =
+        prop_oneof![3 => 1..50u64, 2 => 100..1_500u64, 1 => select(vec![10_000, 59_999, 60_000, 400_000])];
+    prop_oneof![
+        8 => vec(crawled(), 1..4).prop_map(Step::Crawled),
+        8 => vec(vec(link(), 0..10), 1..5).prop_map(Step::Answered),
+        2 => (1..4usize).prop_map(Step::Died),
+        2 => vec(link(), 0..6).prop_map(Step::Seeded),
+        12 => n.prop_map(Step::Request),
+        6 => time.prop_map(Step::Advance),
+        1 => select(vec![None, None, Some(1), Some(2), Some(5)]).prop_map(Step::Reopen),
+        1 => Just(Step::Compare),
+    ]
+}
+
+/// Lives through the steps.
+fn live(setup: Setup, steps: Vec<Step>) -> Checked {
+    let mut crawl = Crawl::start(setup);
+    let mut handed_out = Vec::new();
+    for (number, step) in steps.into_iter().enumerate() {
+        let told = format!("{step:?}");
+        take(&mut crawl, &mut handed_out, step).map_err(|error| format!("step {number}, {told}: {error}"))?;
+    }
+    crawl.compare()?;
+    crawl.reopen(None);
+    crawl.compare()
+}
+
+fn take(crawl: &mut Crawl, handed_out: &mut Vec<String>, step: Step) -> Checked {
+    let named = |links: &[(usize, f32)]| -> Vec<(String, f32)> {
+        links.iter().map(|&(number, score)| (name(number), score)).collect()
+    };
+    match step {
+        Step::Crawled(pages) => {
+            let now = crawl.now();
+            let tell = |p: &Crawled| page(&name(p.page), p.score, now - p.ago, p.hash, &named(&p.links));
+            crawl.crawled(&pages.iter().map(tell).collect::<Vec<CrawledPage>>());
+        }
+        Step::Answered(answers) => {
+            let n = answers.len().min(handed_out.len());
+            let now = crawl.now();
+            let answered = handed_out.drain(..n).zip(&answers);
+            let pages: Vec<_> =
+                answered.map(|(url, answer)| page(&url, 0.0, now, None, &named(answer))).collect();
+            crawl.crawled(&pages);
+        }
+        Step::Died(n) => drop(handed_out.drain(..n.min(handed_out.len()))),
+        Step::Seeded(seeds) => crawl.seeded(&Vec::<Link>::from(links(&named(&seeds)))),
+        Step::Request(n) => handed_out.extend(crawl.request(n)?.into_iter().map(|h| h.url.to_string())),
+        Step::Advance(milliseconds) => crawl.advance(milliseconds),
+        Step::Reopen(max_depth) => crawl.reopen(max_depth),
+        Step::Compare => crawl.compare()?,
+    }
+    Ok(())
+}
+
+/// Runs `cases` random lives of about `STEPS` steps with each of the setups; a failing one is shrunk, and
+/// printed with the step at which it fails.
+fn run(cases: u32, setups: Vec<Setup>) {
+    const STEPS: usize = 300;
+    let config = ProptestConfig {
+        cases,
+        max_shrink_iters: 4_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let mut runner = TestRunner::new(config);
+    let which = 0..setups.len();
+    let lives = (which, vec(step(), 1..2 * STEPS));
+    let result =
+        runner.run(&lives, |(which, steps)| live(setups[which].clone(), steps).map_err(TestCaseError::fail));
+    match result {
+        Ok(()) => {}
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
+        Err(TestError::Fail(reason, (which, steps))) => {
+            let steps: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
+            panic!("setup {which}: {reason}\nafter shrinking:\n{}", steps.join("\n"));
+        }
+    }
+}
+
+/// Every hash collides with a seventh of the others, next to the end of the numbers.
+pub fn weak_hasher() -> UrlHasher {
+    UrlHasher {
+        site: |site| site.len() as u64 % 2,
+        path: |path, site| (u32::MAX - 3).wrapping_add((path.len() as u32 + site as u32) % 7),
+        domain: |name| (u32::MAX - 1).wrapping_add(name.len() as u32 % 3),
+    }
+}
+
+fn best_first() -> Vec<Setup> {
+    let plain = Setup::new(Limits::OFF);
+    let weak = Setup { hasher: weak_hasher(), ..plain.clone() };
+    let shallow = Setup { max_depth: Some(2), ..plain.clone() };
+    let short = Setup { lease: Duration::from_millis(700), hasher: weak_hasher(), ..shallow.clone() };
+    vec![plain, weak, shallow, short]
+}
+
+fn polite() -> Vec<Setup> {
+    let limits = [(0.25, 100.0), (1.0, 20.0), (0.5, 3.0), (0.1, 0.4), (0.0, 5.0), (2.0, f64::INFINITY)];
+    let setup = |(soft, hard)| {
+        let lease = Duration::from_secs(30);
+        Setup { lease, ..Setup::new(Limits::new(soft, hard)) }
+    };
+    limits.into_iter().map(setup).collect()
+}
+
+#[test]
+fn a_crawl_without_limits_is_the_models() {
+    run(100, best_first());
+}
+
+#[test]
+fn a_polite_crawl_is_the_models() {
+    run(100, polite());
+}
+
+#[test]
+#[ignore = "long: some minutes"]
+fn long_crawls_without_limits_are_the_models() {
+    run(1_500, best_first());
+}
+
+#[test]
+#[ignore = "long: some minutes"]
+fn long_polite_crawls_are_the_models() {
+    run(1_500, polite());
+}
