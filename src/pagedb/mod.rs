@@ -6,6 +6,8 @@
 mod apply;
 mod domain_record;
 mod env;
+#[cfg(test)]
+mod example;
 mod info;
 mod link_list;
 mod page_record;
