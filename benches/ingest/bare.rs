@@ -1,5 +1,6 @@
-//! The bare tables: the same rows in the same LMDB tables, in batches of the same size, one synced commit a
-//! batch, keys sorted. No log, no parsing, no comparison of URLs, no scores raised, nothing else.
+//! The bare tables: a loop that leaves the same rows in the same LMDB tables, in batches of the same size, one
+//! synced commit a batch, keys sorted. No log, no normalising, no comparison of URLs, no domains, no codecs,
+//! and what it needs to know of a page (score, whether it is crawled) it keeps in memory.
 
 use std::time::Instant;
 
@@ -26,10 +27,10 @@ pub fn run(graph: &[String]) -> Figures {
     txn.commit().expect("committed");
 
     let memory = Memory::watch();
-    let (mut links, mut urls) = (0, 0);
+    let (mut links, mut known) = (0, Known::default());
     let started = Instant::now();
     for chunk in graph.chunks(BATCH) {
-        links += batch(&env, &tables, chunk, &mut urls).expect("a batch");
+        links += batch(&env, &tables, chunk, &mut known).expect("a batch");
     }
     let seconds = started.elapsed().as_secs_f64();
     let txn = env.read_txn().expect("a transaction");
@@ -46,7 +47,7 @@ pub fn run(graph: &[String]) -> Figures {
         seconds,
         pages: graph.len() as u64,
         links,
-        urls,
+        urls: known.keys.len() as u64,
         live_bytes: sizes.iter().map(|(.., bytes)| bytes).sum(),
         file_bytes: env.real_disk_size().expect("a size"),
         link_bytes: sizes[3].2,
@@ -55,7 +56,23 @@ pub fn run(graph: &[String]) -> Figures {
     }
 }
 
-fn batch(env: &heed::Env, tables: &[Table; 5], pages: &[String], urls: &mut u64) -> heed::Result<u64> {
+/// What is known of each page, by index.
+#[derive(Default)]
+struct Known {
+    keys: Vec<u64>,
+    scores: Vec<f64>,
+    crawled: Vec<bool>,
+}
+
+impl Known {
+    /// A page's row in `schedule`, if it waits.
+    fn entry(&self, index: u64) -> Option<[u8; 13]> {
+        let at = index as usize;
+        (!self.crawled[at]).then(|| entry(self.keys[at], index, self.scores[at]))
+    }
+}
+
+fn batch(env: &heed::Env, tables: &[Table; 5], pages: &[String], known: &mut Known) -> heed::Result<u64> {
     let [hash2idx, url_table, hash2info, link_table, schedule] = tables;
     let mut mentions: Vec<(u64, u32, &str, f64)> = Vec::new();
     // Number of each page's own mention, and the end of its links'.
@@ -70,36 +87,64 @@ fn batch(env: &heed::Env, tables: &[Table; 5], pages: &[String], urls: &mut u64)
     let mut index_of = vec![0u64; mentions.len()];
     mentions.sort_unstable_by_key(|&(key, number, ..)| (key, number));
     let mut txn = env.write_txn()?;
+    let first_new = known.keys.len() as u64;
     let mut new = Vec::new();
     for group in mentions.chunk_by(|a, b| a.0 == b.0) {
         let found = hash2idx.get(&txn, &group[0].0.to_be_bytes())?;
         let index = match found {
-            Some(value) => u64::from_le_bytes(value.try_into().expect("eight bytes")),
+            Some(value) => u64::from_le_bytes(value[..8].try_into().expect("eight bytes")),
             None => {
-                new.push((group[0].0, *urls, group[0].2, group[0].3));
-                *urls += 1;
-                *urls - 1
+                let index = known.keys.len() as u64;
+                new.push((index, group[0].2));
+                known.keys.push(group[0].0);
+                known.scores.push(f64::NEG_INFINITY);
+                known.crawled.push(true);
+                index
             }
         };
         for &(_, number, ..) in group {
             index_of[number as usize] = index;
         }
     }
+    let touched: Vec<(u64, u64)> =
+        mentions.chunk_by(|a, b| a.0 == b.0).map(|g| (g[0].0, index_of[g[0].1 as usize])).collect();
+    let before: Vec<Option<[u8; 13]>> = touched.iter().map(|&(_, index)| known.entry(index)).collect();
+    for &(index, _) in &new {
+        known.crawled[index as usize] = false;
+    }
+    for &(_, number, _, score) in &mentions {
+        let at = index_of[number as usize] as usize;
+        known.scores[at] = known.scores[at].max(score);
+    }
+    for &(start, ..) in &spans {
+        known.crawled[index_of[start] as usize] = true;
+    }
     let mut value = Vec::new();
-    for &(key, index, url, _) in &new {
-        hash2idx.put(&mut txn, &key.to_be_bytes(), &index.to_le_bytes())?;
-        let path = &url[site_len(url)..];
+    for (index, url) in new {
         value.clear();
-        value.extend_from_slice(&key.to_be_bytes());
+        value.extend_from_slice(&known.keys[index as usize].to_be_bytes());
         value.extend_from_slice(&[0; 5]);
-        value.extend_from_slice(path.as_bytes());
+        value.extend_from_slice(&url.as_bytes()[site_len(url)..]);
         url_table.put_with_flags(&mut txn, PutFlags::APPEND, &index.to_be_bytes()[3..], &value)?;
     }
-    let mut entries: Vec<[u8; 13]> =
-        new.iter().map(|&(key, index, _, score)| entry(key, index, score)).collect();
-    entries.sort_unstable();
-    for entry in &entries {
-        schedule.put(&mut txn, entry, &[])?;
+    let mut moves: Vec<([u8; 13], bool)> = Vec::new();
+    for (&(key, index), before) in touched.iter().zip(&before) {
+        let after = known.entry(index);
+        if *before != after || index >= first_new {
+            let mut row = index.to_le_bytes().to_vec();
+            row.push(u8::from(after.is_some()));
+            hash2idx.put(&mut txn, &key.to_be_bytes(), &row)?;
+            moves.extend(before.map(|entry| (entry, false)));
+            moves.extend(after.map(|entry| (entry, true)));
+        }
+    }
+    moves.sort_unstable();
+    for (entry, added) in &moves {
+        if *added {
+            schedule.put(&mut txn, entry, &[])?;
+        } else {
+            schedule.delete(&mut txn, entry)?;
+        }
     }
     let mut crawled: Vec<u64> = spans.iter().map(|&(_, key, _)| key).collect();
     crawled.sort_unstable();
@@ -134,7 +179,7 @@ fn site_len(url: &str) -> usize {
 }
 
 fn key(url: &str) -> u64 {
-    let site = XxHash3_64::oneshot(url[..site_len(url)].as_bytes());
+    let site = XxHash3_64::oneshot(&url.as_bytes()[..site_len(url)]);
     site >> 32 << 32 | XxHash3_64::oneshot(url.as_bytes()) >> 32
 }
 

@@ -5,9 +5,11 @@
 
 mod cert;
 mod passwd;
+mod replay;
 mod report;
 mod serve;
 mod stdout;
+mod synth;
 
 use std::process::ExitCode;
 
@@ -37,6 +39,8 @@ enum Command {
     Serve(serve::Args),
     Cert(cert::Args),
     Passwd(passwd::Args),
+    Replay(Box<replay::Args>),
+    Synth(synth::Args),
 }
 
 /// Runs the command that the process was started with.
@@ -45,6 +49,8 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::run(args),
         Command::Cert(args) => cert::run(args),
         Command::Passwd(args) => passwd::run(args),
+        Command::Replay(args) => replay::run(*args),
+        Command::Synth(args) => synth::run(args),
     };
     done.unwrap_or_else(|error| report::failed(&error))
 }

@@ -35,8 +35,12 @@ impl fmt::Display for Closed {
 
 impl std::error::Error for Closed {}
 
+/// A full disk at the other end is told apart from the files that a command writes itself.
 fn mark(error: io::Error) -> io::Error {
-    if error.kind() == ErrorKind::BrokenPipe { io::Error::new(ErrorKind::BrokenPipe, Closed) } else { error }
+    match error.kind() {
+        ErrorKind::BrokenPipe => io::Error::new(ErrorKind::BrokenPipe, Closed),
+        kind => io::Error::new(kind, format!("cannot write to standard output: {error}")),
+    }
 }
 
 /// Whether the error is that nobody reads standard output any more.

@@ -1,12 +1,14 @@
 //! `aduana synth`: a synthetic link graph.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use aduana::synth::{MAX_PAGES, Order, Synth, Totals};
 use anyhow::Context;
+
+use super::stdout::Stdout;
+use crate::synth::{MAX_PAGES, Order, Synth, Totals};
 
 /// Write a synthetic link graph that looks like the web, for tests and measurements.
 ///
@@ -49,11 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
             write(&mut synth, file).with_context(|| format!("cannot write {}", path.display()))?
         }
-        None => match write(&mut synth, io::stdout().lock()) {
-            // The reader has seen enough (`aduana synth ... | head`).
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            written => written.context("cannot write to the standard output")?,
-        },
+        None => write(&mut synth, Stdout::lock()).context("cannot write to the standard output")?,
     };
     eprintln!("{}", summary(&written));
     Ok(ExitCode::SUCCESS)

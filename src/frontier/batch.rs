@@ -17,12 +17,26 @@ pub(super) const LOADED_EDITS_PER_SECOND: f64 = 200.0;
 /// tenth each, which leaves the cores to the requests.
 pub(super) const LINGER: Duration = Duration::from_millis(500);
 
+/// How long it waits then if requests find nothing to hand out.
+pub(super) const SHORT_LINGER: Duration = Duration::from_millis(50);
+
 /// How long a request waits for edits that were acknowledged before it, so that a spider sees what it has
 /// just told.
 pub(super) const VISIBILITY_WAIT: Duration = Duration::from_secs(1);
+
+/// While a request waits for the edits before it, as many later submissions show that others are busy
+/// telling: then it takes what is there, because what is best will change all the time anyway.
+pub(super) const OVERTAKEN_BY: u64 = 8;
+
+/// How long all requests do not wait after one was overtaken.
+pub(super) const OVERTAKEN_FOR: Duration = Duration::from_millis(500);
 
 /// Most leases ended by one edit: bounds its size when a whole fleet has died.
 pub(super) const MAX_EXPIRED: usize = 10_000;
 
 /// Pause before a failed commit is tried again (disk full).
 pub(super) const RETRY: Duration = Duration::from_millis(500);
+
+/// How long hand-outs gather before they are committed to the log, if no edit that somebody waits for takes
+/// them along. These are the last moments whose hand-outs a crash may repeat.
+pub(super) const GATHER_HAND_OUTS: Duration = Duration::from_millis(10);

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::oneshot;
 
-use super::batch::{MAX_GROUP_BYTES, RETRY};
+use super::batch::{GATHER_HAND_OUTS, MAX_GROUP_BYTES, RETRY};
 use super::{Inner, SubmitError};
 use crate::log::{LocalLog, Position};
 
@@ -28,6 +29,8 @@ pub(super) struct Intake {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<Submission>,
+    /// Somebody waits for one of them.
+    asked: bool,
     closed: bool,
 }
 
@@ -39,8 +42,13 @@ impl Intake {
         if queue.closed {
             return Err(SubmitError::Closed);
         }
+        // Hand-outs that join others need not wake the thread: it waits for them to gather.
+        let wakes = submission.ack.is_some() || queue.waiting.is_empty();
+        queue.asked |= submission.ack.is_some();
         queue.waiting.push(submission);
-        self.wake.notify_one();
+        if wakes {
+            self.wake.notify_one();
+        }
         Ok(())
     }
 
@@ -63,13 +71,21 @@ impl Intake {
             }
             self.wake.wait(&mut queue);
         }
+        let deadline = Instant::now() + GATHER_HAND_OUTS;
+        while !queue.closed && !queue.asked {
+            if self.wake.wait_until(&mut queue, deadline).timed_out() {
+                break;
+            }
+        }
         let mut bytes = 0;
         let mut fits = |submission: &Submission| {
             bytes += submission.bytes as usize;
             bytes <= MAX_GROUP_BYTES
         };
         let n = queue.waiting.iter().map_while(|s| fits(s).then_some(())).count().max(1);
-        Some(queue.waiting.drain(..n).collect())
+        let group = queue.waiting.drain(..n).collect();
+        queue.asked = queue.waiting.iter().any(|submission| submission.ack.is_some());
+        Some(group)
     }
 
     /// Puts submissions that nobody waits for back in front, and pauses.
@@ -125,10 +141,12 @@ fn acknowledge(inner: &Inner, group: Vec<Submission>, first: Position) {
         next += submission.edits.len() as Position;
         if submission.ack.is_some() {
             inner.acknowledged.store(next - 1, Ordering::Release);
+            inner.acknowledgements.fetch_add(1, Ordering::Release);
         }
         edits.extend(submission.edits);
         acks.push((submission.ack, next - 1));
     }
+    inner.logged.store(next - 1, Ordering::Release);
     // The writer first: whoever hears the acknowledgement may ask at once for what it holds.
     inner.queue.push(first, edits);
     for (ack, position) in acks {

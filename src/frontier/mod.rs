@@ -30,6 +30,8 @@ use crate::pagedb::{Counters, PageDb, Rules, Snapshot};
 use crate::schedule::Schedule;
 use crate::types::{Clock, CrawledPage, Link, edit};
 use intake::{Intake, Submission};
+use request::Overtaken;
+use writer::Hurry;
 
 /// Names inside the database's directory.
 pub mod layout {
@@ -60,8 +62,13 @@ struct Inner {
     /// Position of the last edit applied; the log trims up to here.
     applied: AtomicU64,
     applied_now: watch::Sender<Position>,
-    /// Position of the last edit that somebody was told is durable.
+    /// Position of the last edit in the log.
+    logged: AtomicU64,
+    /// Position of the last one that somebody was told is durable.
     acknowledged: AtomicU64,
+    /// Submissions that were acknowledged.
+    acknowledgements: AtomicU64,
+    overtaken: Overtaken,
     backlog_bytes: AtomicU64,
     /// Told when the backlog shrinks.
     room: Notify,
@@ -131,7 +138,10 @@ impl Frontier {
             counters: Mutex::new(counters),
             applied: AtomicU64::new(applied),
             applied_now: watch::Sender::new(applied),
+            logged: AtomicU64::new(applied),
             acknowledged: AtomicU64::new(applied),
+            acknowledgements: AtomicU64::new(0),
+            overtaken: Overtaken::default(),
             backlog_bytes: AtomicU64::new(0),
             room: Notify::new(),
             next_expiry: AtomicU64::new(next_expiry),
@@ -195,7 +205,7 @@ impl Frontier {
     /// Waits until every edit acknowledged so far is applied.
     pub async fn applied(&self) {
         let position = self.inner.acknowledged.load(Ordering::Acquire);
-        self.inner.queue.hurry();
+        self.inner.queue.hurry(Hurry::Now);
         self.inner.wait_applied(position).await;
     }
 

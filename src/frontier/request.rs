@@ -1,9 +1,13 @@
 //! Hand-outs: pages from the schedule to the spiders, under leases.
 
-use std::sync::atomic::Ordering;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use super::batch::{MAX_EXPIRED, VISIBILITY_WAIT};
+use super::batch::{MAX_EXPIRED, OVERTAKEN_BY, OVERTAKEN_FOR, VISIBILITY_WAIT};
+use super::writer::Hurry;
 use super::{Frontier, FrontierError, Inner};
+use crate::log::Position;
 use crate::pagedb::{PageDbError, Snapshot};
 use crate::schedule::Pick;
 use crate::types::{PageKey, PageUrl, Score, Time, edit};
@@ -27,85 +31,131 @@ impl Frontier {
     /// Up to `n` pages, best first, each leased to the caller.
     ///
     /// On a quiet server the call sees every edit acknowledged before it; under load it does not wait for
-    /// the writer as long as other pages can be handed out.
+    /// the writer as long as other pages can be handed out. Dropping the future hands nothing out.
     ///
     /// # Errors
     /// What the tables say, or [`FrontierError::Closed`]; no page is lost then.
     pub async fn request(&self, n: usize) -> Result<Vec<HandOut>, FrontierError> {
-        let inner = &*self.inner;
-        if inner.intake.is_closed() {
-            return Err(FrontierError::Closed);
-        }
-        if n == 0 {
+        let taken = self.inner.take(n).await?;
+        taken.hand_out(|snapshot, pick, key, url, leased_until| {
+            let missing = || PageDbError::Corrupted { table: "hash2idx", key: key.to_string() };
+            let state = snapshot.state(key)?.ok_or_else(missing)?;
+            let domain = snapshot.domain_name(pick.domain)?;
+            let (depth, attempts) = (state.depth, state.attempts);
+            Ok(HandOut { url, score: pick.score, domain, depth, leased_until, attempts })
+        })
+    }
+
+    /// As [`Frontier::request`], but only the URLs, which costs half as much.
+    ///
+    /// # Errors
+    /// As [`Frontier::request`].
+    pub async fn request_urls(&self, n: usize) -> Result<Vec<PageUrl>, FrontierError> {
+        self.inner.take(n).await?.hand_out(|_, _, _, url, _| Ok(url))
+    }
+}
+
+/// Pages taken from the schedule; they go back unless they are handed out.
+struct Taken<'a> {
+    inner: &'a Inner,
+    picks: Vec<Pick>,
+    now: Time,
+}
+
+impl Taken<'_> {
+    fn fill(&mut self, n: usize) -> Result<(), PageDbError> {
+        let missing = n - self.picks.len();
+        self.inner.schedule.lock().take(missing, self.now, &mut self.picks)
+    }
+
+    /// Resolves the pages and sends their hand-out edit.
+    fn hand_out<T>(
+        mut self,
+        describe: impl Fn(&Snapshot, &Pick, PageKey, PageUrl, Time) -> Result<T, PageDbError>,
+    ) -> Result<Vec<T>, FrontierError> {
+        if self.picks.is_empty() {
             return Ok(Vec::new());
         }
-        if inner.is_quiet() {
-            inner.see_acknowledged().await;
+        let until = self.now + self.inner.options.lease;
+        let snapshot = self.inner.db.snapshot()?;
+        let mut keys = Vec::with_capacity(self.picks.len());
+        let mut hand_outs = Vec::with_capacity(self.picks.len());
+        for pick in &self.picks {
+            let missing = || PageDbError::Corrupted { table: "urls", key: pick.index.to_string() };
+            let (key, url) = snapshot.url(pick.index)?.ok_or_else(missing)?;
+            keys.push(key);
+            hand_outs.push(describe(&snapshot, pick, key, url, until)?);
         }
-        let mut now = inner.clock.now();
-        if inner.next_expiry.load(Ordering::Acquire) <= now.0 {
-            inner.end_leases(now).await?;
+        let mut bytes = Vec::with_capacity(32 + 8 * keys.len());
+        edit::encode_hand_out(self.now, until, &keys, &mut bytes);
+        self.inner.submit_own(bytes).map_err(|_| FrontierError::Closed)?;
+        self.inner.next_expiry.fetch_min(until.0, Ordering::AcqRel);
+        self.inner.handed_out.fetch_add(keys.len() as u64, Ordering::Relaxed);
+        self.picks.clear();
+        Ok(hand_outs)
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if self.picks.is_empty() {
+            return;
         }
-        let mut picks = Vec::with_capacity(n.min(1024));
-        inner.take(n, now, &mut picks)?;
-        if picks.len() < n && inner.see_acknowledged().await {
-            now = inner.clock.now();
-            inner.take(n - picks.len(), now, &mut picks)?;
+        if let Err(error) = self.inner.schedule.lock().give_back(&self.picks, self.now) {
+            tracing::error!(%error, "pages taken but not handed out wait for the next start");
         }
-        inner.hand_out(&picks, now)
     }
 }
 
 impl Inner {
-    /// Whether few edits are under way, so that waiting for them takes no time.
-    fn is_quiet(&self) -> bool {
-        const FEW: u64 = 16;
-        let acknowledged = self.acknowledged.load(Ordering::Acquire);
-        acknowledged.saturating_sub(self.applied.load(Ordering::Acquire)) <= FEW
-    }
-
-    /// Waits, but not for ever, until the edits acknowledged so far are applied. `false` if there were none.
-    async fn see_acknowledged(&self) -> bool {
+    /// Waits, but not for ever, until the edits acknowledged so far are applied; `Hurry::Now` not while
+    /// others keep telling of pages. `false` if there was nothing to wait for, or no waiting.
+    async fn see_acknowledged(&self, hurry: Hurry) -> bool {
         let position = self.acknowledged.load(Ordering::Acquire);
-        if position <= self.applied.load(Ordering::Acquire) {
+        if position <= self.applied_position() || (hurry == Hurry::Now && self.overtaken.is_recent()) {
             return false;
         }
-        self.queue.hurry();
-        tokio::time::timeout(VISIBILITY_WAIT, self.wait_applied(position)).await.is_ok()
-    }
-
-    fn take(&self, n: usize, now: Time, picks: &mut Vec<Pick>) -> Result<(), PageDbError> {
-        let mut schedule = self.schedule.lock();
-        let before = picks.len();
-        let taken = schedule.take(n, now, picks);
-        if taken.is_err() {
-            schedule.give_back(&picks[before..], now).ok();
-            picks.truncate(before);
-        }
-        taken
-    }
-
-    /// Resolves picks and sends their hand-out edit; on failure the pages go back.
-    fn hand_out(&self, picks: &[Pick], now: Time) -> Result<Vec<HandOut>, FrontierError> {
-        if picks.is_empty() {
-            return Ok(Vec::new());
-        }
-        let until = now + self.options.lease;
-        let resolved = self.db.snapshot().and_then(|snapshot| resolve(&snapshot, picks, until));
-        let sent = resolved.map_err(FrontierError::from).and_then(|(keys, hand_outs)| {
-            let mut bytes = Vec::with_capacity(32 + 8 * keys.len());
-            edit::encode_hand_out(now, until, &keys, &mut bytes);
-            self.submit_own(bytes).map_err(|_| FrontierError::Closed)?;
-            Ok(hand_outs)
-        });
-        match &sent {
-            Ok(_) => {
-                self.next_expiry.fetch_min(until.0, Ordering::AcqRel);
-                self.handed_out.fetch_add(picks.len() as u64, Ordering::Relaxed);
+        let before = self.acknowledgements.load(Ordering::Acquire);
+        self.queue.hurry(hurry);
+        let started = Instant::now();
+        let mut applied = self.applied_now.subscribe();
+        while started.elapsed() < VISIBILITY_WAIT {
+            let reached = applied.wait_for(|&at| at >= position);
+            if tokio::time::timeout(Duration::from_millis(2), reached).await.is_ok() {
+                return true;
             }
-            Err(_) => self.schedule.lock().give_back(picks, now)?,
+            let later = self.acknowledgements.load(Ordering::Acquire) - before;
+            if hurry == Hurry::Now && later > OVERTAKEN_BY {
+                self.overtaken.note();
+                return false;
+            }
         }
-        sent
+        false
+    }
+
+    /// Position up to which edits are applied and the schedule knows of them.
+    fn applied_position(&self) -> Position {
+        *self.applied_now.borrow()
+    }
+
+    /// Takes up to `n` pages from the schedule.
+    async fn take(&self, n: usize) -> Result<Taken<'_>, FrontierError> {
+        if self.intake.is_closed() {
+            return Err(FrontierError::Closed);
+        }
+        let mut taken = Taken { inner: self, picks: Vec::with_capacity(n.min(1024)), now: self.clock.now() };
+        if n == 0 {
+            return Ok(taken);
+        }
+        self.see_acknowledged(Hurry::Now).await;
+        if self.next_expiry.load(Ordering::Acquire) <= taken.now.0 {
+            self.end_leases(taken.now).await?;
+        }
+        taken.fill(n)?;
+        if taken.picks.is_empty() && self.see_acknowledged(Hurry::Soon).await {
+            taken.fill(n)?;
+        }
+        Ok(taken)
     }
 
     /// Ends the leases that are over, and waits until their pages are back in the schedule.
@@ -132,7 +182,7 @@ impl Inner {
         };
         match position {
             Ok(position) => {
-                self.queue.hurry();
+                self.queue.hurry(Hurry::Now);
                 tokio::time::timeout(VISIBILITY_WAIT, self.wait_applied(position)).await.ok();
             }
             // Busy, or the disk is full: the next request tries again.
@@ -142,27 +192,22 @@ impl Inner {
     }
 }
 
-fn resolve(
-    snapshot: &Snapshot,
-    picks: &[Pick],
-    leased_until: Time,
-) -> Result<(Vec<PageKey>, Vec<HandOut>), PageDbError> {
-    let mut keys = Vec::with_capacity(picks.len());
-    let mut hand_outs = Vec::with_capacity(picks.len());
-    let missing = |pick: &Pick| PageDbError::Corrupted { table: "urls", key: pick.index.to_string() };
-    for pick in picks {
-        let (key, url) = snapshot.url(pick.index)?.ok_or_else(|| missing(pick))?;
-        let state = snapshot.state(key)?.ok_or_else(|| missing(pick))?;
-        let domain = snapshot.domain_name(pick.domain)?;
-        keys.push(key);
-        hand_outs.push(HandOut {
-            url,
-            score: pick.score,
-            domain,
-            depth: state.depth,
-            leased_until,
-            attempts: state.attempts,
-        });
+/// When a request was last overtaken, in milliseconds of the process's own clock.
+#[derive(Default)]
+pub(super) struct Overtaken(AtomicU64);
+
+impl Overtaken {
+    fn note(&self) {
+        self.0.store(Self::now(), Ordering::Relaxed);
     }
-    Ok((keys, hand_outs))
+
+    fn is_recent(&self) -> bool {
+        let last = self.0.load(Ordering::Relaxed);
+        last != 0 && Self::now() - last < OVERTAKEN_FOR.as_millis() as u64
+    }
+
+    fn now() -> u64 {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed().as_millis() as u64 + 1
+    }
 }

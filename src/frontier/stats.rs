@@ -18,7 +18,7 @@ pub struct Stats {
     pub domains: u64,
     /// Domains that have pages waiting.
     pub domains_with_work: u64,
-    /// Edits acknowledged but not applied yet.
+    /// Edits in the log that are not applied yet.
     pub backlog_edits: u64,
     /// Their bytes, with those not acknowledged yet.
     pub backlog_bytes: u64,
@@ -46,8 +46,11 @@ impl Frontier {
             leased: counters.leased,
             links: counters.links,
             domains: counters.domains,
-            domains_with_work: inner.schedule.lock().domains_with_work() as u64,
-            backlog_edits: inner.queue.len() as u64,
+            domains_with_work: inner.schedule.lock().domains_with_work(),
+            backlog_edits: inner
+                .logged
+                .load(Ordering::Acquire)
+                .saturating_sub(inner.applied.load(Ordering::Acquire)),
             backlog_bytes: inner.backlog_bytes.load(Ordering::Acquire),
             pages_received: inner.pages_received.load(Ordering::Relaxed),
             urls_handed_out: inner.handed_out.load(Ordering::Relaxed),

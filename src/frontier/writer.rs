@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::batch::{LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY};
+use super::batch::{LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY, SHORT_LINGER};
 use super::{FrontierError, Inner};
 use crate::log::Position;
 use crate::pagedb::{Applied, PageDb, PageDbError, Rules};
@@ -26,9 +26,20 @@ struct State {
     last: Position,
     bytes: usize,
     closed: bool,
-    /// Somebody waits for what is queued.
-    hurry: bool,
+    hurry: Hurry,
     ended: bool,
+}
+
+/// How urgent the queued edits are.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hurry {
+    /// They may wait for a fuller batch.
+    #[default]
+    Not,
+    /// Requests find nothing to hand out.
+    Soon,
+    /// Somebody waits for just these.
+    Now,
 }
 
 /// Edits to apply together.
@@ -53,14 +64,11 @@ impl Queue {
         self.wake.notify_one();
     }
 
-    /// Ends the writer's wait for a fuller batch.
-    pub fn hurry(&self) {
-        self.state.lock().hurry = true;
+    /// Shortens the writer's wait for a fuller batch.
+    pub fn hurry(&self, hurry: Hurry) {
+        let mut state = self.state.lock();
+        state.hurry = state.hurry.max(hurry);
         self.wake.notify_one();
-    }
-
-    pub fn len(&self) -> usize {
-        self.state.lock().edits.len()
     }
 
     pub fn wait_drained(&self) {
@@ -75,8 +83,8 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// The next batch; under load it waits until the batch is full, or [`LINGER`] is over, or somebody is
-    /// in a hurry. `None` when closed and empty.
+    /// The next batch; under load it waits until the batch is full, but not longer than the hurry allows.
+    /// `None` when closed and empty.
     fn next_batch(&self, loaded: bool) -> Option<Batch> {
         let mut state = self.state.lock();
         while state.edits.is_empty() {
@@ -86,14 +94,20 @@ impl Queue {
             self.wake.wait(&mut state);
         }
         if loaded {
-            let deadline = Instant::now() + LINGER;
-            while !state.closed && !state.hurry && state.bytes < MAX_BATCH_BYTES {
-                if self.wake.wait_until(&mut state, deadline).timed_out() {
+            let started = Instant::now();
+            while !state.closed && state.bytes < MAX_BATCH_BYTES {
+                let deadline = match state.hurry {
+                    Hurry::Not => started + LINGER,
+                    Hurry::Soon => started + SHORT_LINGER,
+                    Hurry::Now => started,
+                };
+                if Instant::now() >= deadline {
                     break;
                 }
+                self.wake.wait_until(&mut state, deadline);
             }
         }
-        state.hurry = false;
+        state.hurry = Hurry::Not;
         let mut bytes = 0;
         let mut n = 0;
         for edit in &state.edits {
@@ -137,24 +151,36 @@ pub(super) fn run(inner: &Arc<Inner>) {
 
 /// Tries until the batch is applied; `false` if the frontier closes before.
 fn apply_until_done(inner: &Inner, batch: &Batch) -> bool {
+    let Some(applied) = until_done(inner, || apply(inner, batch)) else { return false };
+    // From here on the batch must not be applied again, whatever fails.
+    inner.applied.store(batch.last, Ordering::Release);
+    inner.batches.fetch_add(1, Ordering::Relaxed);
+    inner.expired.fetch_add(applied.expired, Ordering::Relaxed);
+    let told = until_done(inner, || tell(inner, &applied)).is_some();
+    inner.applied_now.send_replace(batch.last);
+    told
+}
+
+/// Tries again and again; `None` if the frontier closes meanwhile.
+fn until_done<T>(inner: &Inner, mut step: impl FnMut() -> Result<T, PageDbError>) -> Option<T> {
     loop {
-        match apply(inner, batch) {
-            Ok(()) => {
+        match step() {
+            Ok(done) => {
                 inner.set_problem(&inner.writer_problem, None);
-                return true;
+                return Some(done);
             }
             Err(error) => {
-                tracing::error!(%error, "cannot apply a batch of {} edits", batch.edits.len());
+                tracing::error!(%error, "cannot apply a batch");
                 inner.set_problem(&inner.writer_problem, Some(error.to_string()));
                 if !inner.queue.pause() {
-                    return false;
+                    return None;
                 }
             }
         }
     }
 }
 
-fn apply(inner: &Inner, batch: &Batch) -> Result<(), FrontierError> {
+fn apply(inner: &Inner, batch: &Batch) -> Result<Applied, PageDbError> {
     let edits: Vec<&[u8]> = batch.edits.iter().map(Vec::as_slice).collect();
     let started = Instant::now();
     let applied = loop {
@@ -164,12 +190,7 @@ fn apply(inner: &Inner, batch: &Batch) -> Result<(), FrontierError> {
         }
     };
     tracing::debug!(edits = edits.len(), bytes = batch.bytes, elapsed = ?started.elapsed(), "applied a batch");
-    tell(inner, &applied)?;
-    inner.applied.store(batch.last, Ordering::Release);
-    inner.applied_now.send_replace(batch.last);
-    inner.batches.fetch_add(1, Ordering::Relaxed);
-    inner.expired.fetch_add(applied.expired, Ordering::Relaxed);
-    Ok(())
+    Ok(applied)
 }
 
 fn tell(inner: &Inner, applied: &Applied) -> Result<(), PageDbError> {

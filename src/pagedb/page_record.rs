@@ -1,6 +1,6 @@
 //! The value of `hash2info`: a page's crawl history. Pages that were never crawled have none.
 
-use crate::types::codec::{Malformed, Reader, put_bytes, put_f32, put_varint};
+use crate::types::codec::{Malformed, Reader, flag, put_bytes, put_f32, put_varint};
 use crate::types::{ContentHash, Score, Time};
 
 /// `hash2info`: what the crawls of a page have shown (Aduana's `PageInfo`, 3.2).
@@ -52,7 +52,7 @@ impl PageRecord {
 
     pub fn encode(&self, out: &mut Vec<u8>) {
         let has_score = self.score != Score::ZERO;
-        out.push(u8::from(has_score) * HAS_SCORE | u8::from(self.content_hash.is_some()) * HAS_CONTENT_HASH);
+        out.push(flag(has_score, HAS_SCORE) | flag(self.content_hash.is_some(), HAS_CONTENT_HASH));
         put_varint(out, self.first_crawl.0);
         put_varint(out, self.last_crawl.0.wrapping_sub(self.first_crawl.0));
         put_varint(out, u64::from(self.crawls));

@@ -1,7 +1,7 @@
 //! The value of `hash2idx`: a page's index and where it stands in the crawl. All that a link to a known
 //! page needs is here, so that such a link touches one small row.
 
-use crate::types::codec::{Malformed, Reader, put_f32, put_varint};
+use crate::types::codec::{Malformed, Reader, flag, put_f32, put_varint};
 use crate::types::{PageIndex, Score, Time};
 
 /// Where a page stands in the crawl.
@@ -45,7 +45,7 @@ impl PageState {
         };
         let has_score = self.score != Score::ZERO;
         let has_attempts = self.attempts != 0;
-        out.push(status | u8::from(has_score) * HAS_SCORE | u8::from(has_attempts) * HAS_ATTEMPTS);
+        out.push(status | flag(has_score, HAS_SCORE) | flag(has_attempts, HAS_ATTEMPTS));
         put_varint(out, self.index.0);
         put_varint(out, u64::from(self.depth));
         if has_score {

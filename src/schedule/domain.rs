@@ -61,6 +61,8 @@ pub(super) struct Domain {
     pub ready: Option<(usize, Rank)>,
     /// When its place must be looked at again.
     pub wake: Option<Time>,
+    /// Whether it was counted among those with work.
+    pub working: bool,
     /// Entries to load next time: doubles while the domain is in demand.
     pub load: usize,
 }
@@ -72,7 +74,7 @@ impl Domain {
         let recent = if heat.n > 0.0 { Recent::exhausted_at(heat.at) } else { Recent::default() };
         let served = (heat.at, 0);
         let (head, ready, wake) = (VecDeque::new(), None, None);
-        Domain { key, head, loaded, heat, recent, served, ready, wake, load: 4 }
+        Domain { key, head, loaded, heat, recent, served, ready, wake, working: false, load: 4 }
     }
 
     pub fn rank(&self, slot: u32) -> Option<Rank> {

@@ -43,6 +43,7 @@ pub struct Schedule {
     waking: BTreeSet<(Time, u32)>,
     taken: FastSet<PageIndex>,
     served: u64,
+    working: u64,
 }
 
 impl Schedule {
@@ -67,6 +68,7 @@ impl Schedule {
             waking: BTreeSet::new(),
             taken: FastSet::default(),
             served: 0,
+            working: 0,
         };
         for domain in domains {
             let slot = schedule.insert(domain);
@@ -145,8 +147,8 @@ impl Schedule {
     }
 
     /// Domains that have pages waiting.
-    pub fn domains_with_work(&self) -> usize {
-        self.slots.iter().flatten().filter(|domain| !domain.head.is_empty()).count()
+    pub fn domains_with_work(&self) -> u64 {
+        self.working
     }
 
     fn follow(&mut self, group: &[ScheduleChange], now: Time) -> Result<(), PageDbError> {
@@ -181,6 +183,10 @@ impl Schedule {
             self.load_head(slot)?;
         }
         let limits = self.limits;
+        let domain = self.domain(slot);
+        let worked = std::mem::replace(&mut domain.working, !domain.head.is_empty());
+        let works = domain.working;
+        self.working = self.working + u64::from(works) - u64::from(worked);
         let domain = self.domain(slot);
         let (mut ready, mut wake) = (None, None);
         match domain.rank(slot) {

@@ -15,6 +15,7 @@ use url::form_urlencoded;
 use super::error::{ApiError, nearest, quoted};
 use super::{Api, reply};
 use crate::frontier::HandOut;
+use crate::types::PageUrl;
 
 const PARAMETERS: [&str; 2] = ["n", "format"];
 const FORMATS: [&str; 2] = ["urls", "full"];
@@ -51,17 +52,17 @@ pub async fn request(State(api): State<Arc<Api>>, method: Method, uri: Uri) -> R
         let nothing = Body::from_stream(stream::empty::<Result<Bytes, Infallible>>());
         return Ok(([(CONTENT_TYPE, HeaderValue::from_static(reply::JSON))], nothing).into_response());
     }
-    let pages = match query.n.unwrap_or(api.default_reqs) {
-        0 => Vec::new(),
-        n => api.frontier.request(n).await?,
-    };
-    api.counters.handed_out(pages.len());
+    let n = query.n.unwrap_or(api.default_reqs);
     Ok(match query.format.unwrap_or_default() {
         Format::Urls => {
-            let urls: Vec<&str> = pages.iter().map(|page| page.url.as_str()).collect();
+            let pages = api.frontier.request_urls(n).await?;
+            api.counters.handed_out(pages.len());
+            let urls: Vec<&str> = pages.iter().map(PageUrl::as_str).collect();
             reply::json(StatusCode::OK, &urls)
         }
         Format::Full => {
+            let pages = api.frontier.request(n).await?;
+            api.counters.handed_out(pages.len());
             let full: Vec<FullHandOut<'_>> = pages.iter().map(FullHandOut::of).collect();
             reply::json(StatusCode::OK, &full)
         }

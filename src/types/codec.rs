@@ -31,6 +31,11 @@ pub fn put_f64(out: &mut Vec<u8>, value: f64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
+/// `bit` if it shall be set, else no bit.
+pub fn flag(is_set: bool, bit: u8) -> u8 {
+    if is_set { bit } else { 0 }
+}
+
 /// Reads what the `put_*` functions wrote, front to back.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {

@@ -3,7 +3,7 @@
 //! Applying an edit is deterministic: time travels in it, and nothing else is asked. The bytes are
 //! specified in `docs/format.md`, "Edits".
 
-use super::codec::{Malformed, Reader, put_bytes, put_f32, put_varint};
+use super::codec::{Malformed, Reader, flag, put_bytes, put_f32, put_varint};
 use super::{ContentHash, CrawledPage, Link, PageKey, Score, Time};
 
 const CRAWLED: u8 = 1;
@@ -61,7 +61,7 @@ pub fn encode_crawled(page: &CrawledPage, out: &mut Vec<u8>) {
     }
     let has_score = page.score != Score::ZERO;
     out.push(CRAWLED);
-    out.push(u8::from(has_score) * HAS_SCORE | u8::from(page.content_hash.is_some()) * HAS_CONTENT_HASH);
+    out.push(flag(has_score, HAS_SCORE) | flag(page.content_hash.is_some(), HAS_CONTENT_HASH));
     put_varint(out, page.time.0);
     if has_score {
         put_f32(out, page.score.get());

@@ -37,7 +37,7 @@ fn aduana(dir: &Path, args: &[&str], stdin: &str) -> (String, String) {
 
 /// Snapshots one command in a folder of its own with these files.
 macro_rules! snapshot {
-    ($name:literal, $files:expr, $args:expr) => {{
+    ($name:expr, $files:expr, $args:expr) => {{
         let dir = tempfile::tempdir().unwrap();
         let files: &[(&str, &[u8])] = $files;
         for (name, content) in files {
@@ -54,6 +54,8 @@ fn the_version_and_the_commands_are_told() {
     snapshot!("help_of_serve", &[], &["serve", "--help"]);
     snapshot!("help_of_cert", &[], &["cert", "--help"]);
     snapshot!("help_of_passwd", &[], &["passwd", "--help"]);
+    snapshot!("help_of_replay", &[], &["replay", "--help"]);
+    snapshot!("help_of_synth", &[], &["synth", "--help"]);
     snapshot!("unknown_command", &[], &["server"]);
     snapshot!("unknown_flag", &[], &["serve", "--prot", "1"]);
 }
@@ -143,4 +145,43 @@ fn a_reader_that_went_away_is_no_error() {
         .unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), stderr.contains("error")), (Some(0), false), "{stderr}");
+}
+
+#[test]
+fn replay_and_synth_refuse_what_makes_no_sense() {
+    let graph: &[(&str, &[u8])] = &[
+        ("graph.tsv", b"http://a.example/\thttp://b.example/\n"),
+        ("bad.tsv", b"http://a.example/\t1\thttp://b.example/ x\n"),
+        ("bad.pem", b"no certificate\n"),
+        ("seeds.txt", b"http://a.example/\n"),
+    ];
+    for (name, args) in [
+        ("replay_without_graph", &["replay", "--mode", "post"][..]),
+        ("replay_remote", &["replay", "graph.tsv", "--url", "http://192.0.2.1:8000"]),
+        ("replay_https_without_certificate", &["replay", "graph.tsv", "--url", "https://127.0.0.1:1"]),
+        (
+            "replay_no_certificate",
+            &["replay", "graph.tsv", "--url", "https://127.0.0.1:1", "--cacert", "bad.pem"],
+        ),
+        ("replay_other_scheme", &["replay", "graph.tsv", "--url", "ftp://127.0.0.1"]),
+        ("replay_missing_graph", &["replay", "no.tsv"]),
+        ("replay_bad_line", &["replay", "bad.tsv"]),
+        ("replay_check_without_seeds", &["replay", "graph.tsv", "--check"]),
+        ("replay_bad_share", &["replay", "graph.tsv", "--dead-spiders", "1.5"]),
+        ("replay_no_password", &["replay", "graph.tsv", "--user", "spider"]),
+        ("synth_without_pages", &["synth", "--pages", "0"]),
+    ] {
+        snapshot!(name, graph, args);
+    }
+}
+
+#[test]
+fn a_synthetic_graph_is_written_with_a_summary() {
+    let dir = tempfile::tempdir().unwrap();
+    insta::assert_snapshot!(
+        "synth",
+        aduana(dir.path(), &["synth", "--pages", "2", "--output", "graph.tsv"], "").1
+    );
+    let text = fs::read_to_string(dir.path().join("graph.tsv")).unwrap();
+    assert_eq!(text.lines().count(), 2);
 }
