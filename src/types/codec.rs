@@ -138,7 +138,10 @@ pub mod example {
     /// Fails unless the document has a line `name = bytes`.
     pub fn assert_documented(name: &str, bytes: &[u8]) {
         let line = format!("{name} = {}", hex(bytes));
-        assert!(document().lines().any(|found| found.trim_start() == line), "docs/format.md should say: {line}");
+        assert!(
+            document().lines().any(|found| found.trim_start() == line),
+            "docs/format.md should say: {line}"
+        );
     }
 }
 

@@ -242,8 +242,8 @@ impl<'a> SiteList<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::codec::example::assert_documented;
     use crate::types::PageUrl;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
 
     fn link(url: &str, score: f64) -> Link {
