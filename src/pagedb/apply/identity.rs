@@ -279,6 +279,14 @@ impl Cells {
         self.list.len() as u32 - 1
     }
 
+    /// Asks for the cell of a mention that a loop over mentions will reach soon.
+    pub(super) fn prefetch_target(&self, mention: u32) {
+        let soon = self.of_url.get(mention as usize + AHEAD).copied();
+        if let Some(cell) = soon.and_then(|number| self.list.get(number as usize)) {
+            prefetch(&cell.new);
+        }
+    }
+
     fn sort_by_key(&mut self) {
         let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
         order.sort_unstable_by_key(|&number| self.list[number as usize].key);

@@ -62,6 +62,7 @@ pub(super) fn run<'a>(
                 let cell = cells.of_url[page as usize];
                 let depth = crawled(&mut cells.list[cell as usize]);
                 for link in links.clone() {
+                    cells.prefetch_target(link);
                     let target = &mut cells.list[cells.of_url[link as usize] as usize];
                     linked(target, rules, depth.saturating_add(1), mentions.urls[link as usize].score);
                 }

@@ -4,6 +4,7 @@ use heed::{PutFlags, RwTxn};
 
 use super::domains::Domains;
 use super::identity::{Cell, Cells};
+use super::prefetch::{AHEAD, prefetch};
 use super::refs::{Mentions, NO_REF};
 use super::transitions::Crawl;
 use crate::pagedb::domain_record::DomainCounters;
@@ -40,7 +41,12 @@ pub(super) fn append_urls(
     }
     new.sort_unstable();
     let mut value = Vec::new();
-    for (mention, number) in new {
+    for at in 0..new.len() {
+        if let Some(&(mention, number)) = new.get(at + AHEAD) {
+            prefetch(&mentions.urls[mention as usize]);
+            prefetch(&cells.list[number as usize]);
+        }
+        let (mention, number) = new[at];
         let url = &mentions.urls[mention as usize];
         // The parent was mentioned before its link, so it has its index already.
         let linked_from =
@@ -186,6 +192,7 @@ fn links(
     let domain = cells.list[crawl.cell as usize].key.domain();
     let (mut other, mut same) = (Vec::new(), Vec::new());
     for mention in crawl.links.clone() {
+        cells.prefetch_target(mention);
         let target = &cells.list[cells.of_url[mention as usize] as usize];
         let group = if target.key.domain() == domain { &mut same } else { &mut other };
         group.push(target.new.index);
