@@ -8,6 +8,8 @@ mod backup;
 mod check;
 mod domain_record;
 mod env;
+#[cfg(test)]
+mod example;
 mod info;
 mod link_list;
 mod page_record;
