@@ -203,7 +203,7 @@ fn a_database_of_format_1_opens_and_is_whole() {
     stdout(dir.path(), &["check", "old.db"]);
 }
 
-const FORMAT_1_FIRST: [&str; 2] = ["http://a.example/4", "http://c.example/"];
+const FORMAT_1_FIRST: [&str; 2] = ["http://c.example/", "http://a.example/2"];
 
 #[test]
 fn what_the_commands_print() {
