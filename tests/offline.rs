@@ -144,6 +144,8 @@ fn a_dump_beside_a_server_knows_what_the_server_knows() {
         .wait()
         .unwrap();
     let leased = request(&frontier, 1).remove(0);
+    // Nobody waits for the edit of a hand-out; one that comes after it can be waited for.
+    frontier.submit(&[page("http://b.example/", &[])]).unwrap().wait().unwrap();
     request(&frontier, 0);
     let lines = stdout(dir.path(), &["dump", "info", "live", "--json"]);
     let pages: HashMap<String, serde_json::Value> = lines
