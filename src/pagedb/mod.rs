@@ -8,7 +8,7 @@ mod check;
 mod domain_record;
 mod env;
 mod info;
-mod link_list;
+pub mod link_list;
 mod page_record;
 mod page_state;
 mod schedule_key;
