@@ -3,8 +3,12 @@
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 an error (`error:` and, where
 //! there is a next step, `hint:`), 2 wrong usage.
 
+mod backup;
 mod cert;
+mod check;
+mod dump;
 mod passwd;
+mod progress;
 mod replay;
 mod report;
 mod serve;
@@ -40,6 +44,9 @@ enum Command {
     Cert(cert::Args),
     Passwd(passwd::Args),
     Replay(Box<replay::Args>),
+    Check(check::Args),
+    Dump(dump::Args),
+    Backup(backup::Args),
     Synth(synth::Args),
 }
 
@@ -50,6 +57,9 @@ pub fn main() -> ExitCode {
         Command::Cert(args) => cert::run(args),
         Command::Passwd(args) => passwd::run(args),
         Command::Replay(args) => replay::run(*args),
+        Command::Check(args) => check::run(args),
+        Command::Dump(args) => dump::run(args),
+        Command::Backup(args) => backup::run(args),
         Command::Synth(args) => synth::run(args),
     };
     done.unwrap_or_else(|error| report::failed(&error))

@@ -30,6 +30,8 @@ pub enum FrontierError {
     InUse { path: PathBuf },
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
+    #[error("{path} is not empty: give a folder that is empty or does not exist")]
+    NotEmpty { path: PathBuf },
     #[error("the server is shutting down")]
     Closed,
     #[error("cannot start a thread: {0}")]

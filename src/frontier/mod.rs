@@ -7,7 +7,9 @@
 mod batch;
 mod error;
 mod intake;
+pub mod offline;
 mod options;
+mod read;
 mod request;
 mod stats;
 mod writer;

@@ -11,7 +11,7 @@ use super::{LogError, Position};
 use crate::types::codec::{Reader, put_varint};
 
 const FORMAT: u64 = 1;
-const FORMAT_KEY: &[u8] = b"format";
+pub(super) const FORMAT_KEY: &[u8] = b"format";
 
 /// The map at first; it doubles when it is full.
 const INITIAL_MAP: usize = 1 << 30;
@@ -123,29 +123,14 @@ impl LocalLog {
         }
         Ok(out)
     }
-
-    /// Writes a consistent copy of the log into the directory `to`.
-    ///
-    /// # Errors
-    /// What LMDB or the file system says.
-    pub fn copy(from: &Path, to: &Path) -> Result<(), LogError> {
-        std::fs::create_dir_all(to).map_err(|source| LogError::Io { path: to.into(), source })?;
-        let mut options = EnvOpenOptions::new().read_txn_without_tls();
-        options.max_dbs(2);
-        // SAFETY: opened for reading only; the map follows the file's size, and LMDB's lock file
-        // coordinates with a server that writes meanwhile.
-        let env = unsafe { options.flags(heed::EnvFlags::READ_ONLY).open(from)? };
-        env.copy_to_path(to.join("data.mdb"), heed::CompactionOption::Enabled)?;
-        Ok(())
-    }
 }
 
-fn check_format(bytes: &[u8]) -> Result<(), LogError> {
+pub(super) fn check_format(bytes: &[u8]) -> Result<(), LogError> {
     let found = Reader::new(bytes).varint().map_err(|_| LogError::Corrupted { key: "format".into() })?;
     if found == FORMAT { Ok(()) } else { Err(LogError::Version { found, supported: FORMAT }) }
 }
 
-fn position(key: &[u8]) -> Result<Position, LogError> {
+pub(super) fn position(key: &[u8]) -> Result<Position, LogError> {
     match key.try_into() {
         Ok(bytes) => Ok(Position::from_be_bytes(bytes)),
         Err(_) => Err(LogError::Corrupted { key: format!("{key:02x?}") }),

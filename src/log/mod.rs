@@ -6,8 +6,10 @@
 //! appended and not trimmed can be read again in order.
 
 mod local;
+mod reader;
 
 pub use local::LocalLog;
+pub use reader::{LogSnapshot, copy};
 
 /// The place of an edit in the log. The first edit has 1; 0 stands before all.
 pub type Position = u64;
@@ -23,6 +25,8 @@ pub enum LogError {
     Version { found: u64, supported: u64 },
     #[error("the edit log is corrupted at key {key}: restore a backup")]
     Corrupted { key: String },
+    #[error("{path} holds no edit log")]
+    Missing { path: std::path::PathBuf },
     #[error("the edit log in {path}: {source}")]
     Io { path: std::path::PathBuf, source: std::io::Error },
 }

@@ -98,6 +98,7 @@ pub fn join(site: &str, path: &str) -> PageUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
 
     #[test]
@@ -110,6 +111,19 @@ mod tests {
         assert!((heat.n_at(Time(1_000 + half_life), 60.0) - 2.0).abs() < 1e-4);
         // A clock that goes back neither cools nor heats.
         assert_eq!(heat.n_at(Time(0), 60.0), 4.0);
+    }
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let record = DomainRecord {
+            name: "a.example".to_owned(),
+            sites: 2,
+            counters: DomainCounters { pages: 3, crawled: 1, scheduled: 2, leased: 0 },
+            heat: Heat { n: 1.0, at: Time(1_435_048_846_000) },
+        };
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        assert_documented("domains", &bytes);
     }
 
     proptest! {

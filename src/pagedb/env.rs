@@ -229,7 +229,7 @@ impl PageDb {
     }
 
     /// Makes the map of a reader larger than the file, which a server in another process has grown.
-    fn follow_growth(&self) -> Result<(), PageDbError> {
+    pub(super) fn follow_growth(&self) -> Result<(), PageDbError> {
         // Whoever holds a snapshot and asks for another would wait for itself.
         let alone = self.gate.try_write_for(GROWTH_WAIT);
         let Some(_alone) = alone else { return Err(heed::Error::Mdb(MdbError::MapResized).into()) };
@@ -246,6 +246,11 @@ impl PageDb {
     pub fn with_hasher(mut self, hasher: UrlHasher) -> PageDb {
         self.options.hasher = hasher;
         self
+    }
+
+    /// The unit of the domains in it.
+    pub fn domain_unit(&self) -> DomainUnit {
+        self.options.domain_unit
     }
 
     pub(super) fn write(&self) -> Result<RwTxn<'_>, PageDbError> {
@@ -270,13 +275,8 @@ impl PageDb {
     /// # Errors
     /// What LMDB or the file system says.
     pub fn file_bytes(&self) -> Result<(u64, u64), PageDbError> {
-        let file = self.env.real_disk_size()?;
-        let snapshot = self.snapshot()?;
-        let mut live = 0;
-        for (_, table) in snapshot.tables.named() {
-            live += table_bytes(&table.stat(&snapshot.txn)?);
-        }
-        Ok((file, live))
+        let live = self.table_sizes()?.into_iter().map(|(_, _, bytes)| bytes).sum();
+        Ok((self.env.real_disk_size()?, live))
     }
 
     /// Rows and bytes of each table, by name.
@@ -284,17 +284,26 @@ impl PageDb {
     /// # Errors
     /// What LMDB says.
     pub fn table_sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, PageDbError> {
-        let snapshot = self.snapshot()?;
+        self.snapshot()?.table_sizes()
+    }
+}
+
+impl Snapshot {
+    /// Rows and bytes of each table, by name.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn table_sizes(&self) -> Result<Vec<(&'static str, u64, u64)>, PageDbError> {
         let mut out = Vec::new();
-        for (name, table) in snapshot.tables.named() {
-            let stat = table.stat(&snapshot.txn)?;
+        for (name, table) in self.tables.named() {
+            let stat = table.stat(&self.txn)?;
             out.push((name, stat.entries as u64, table_bytes(&stat)));
         }
         Ok(out)
     }
 }
 
-fn table_bytes(stat: &heed::DatabaseStat) -> u64 {
+pub(super) fn table_bytes(stat: &heed::DatabaseStat) -> u64 {
     ((stat.branch_pages + stat.leaf_pages + stat.overflow_pages) * stat.page_size as usize) as u64
 }
 
@@ -307,6 +316,15 @@ fn open_env(path: &Path, map_size: usize, flags: EnvFlags) -> Result<Env<Without
     // SAFETY: one process writes (the lock file sees to that), and nothing truncates the file; no flag
     // that weakens durability is among `flags`.
     Ok(unsafe { options.flags(flags | EnvFlags::NO_READ_AHEAD).open(path)? })
+}
+
+/// A new environment with empty tables, for a copy.
+pub(super) fn create_env(path: &Path, map_size: usize) -> Result<(Env<WithoutTls>, Tables), PageDbError> {
+    let env = open_env(path, map_size, EnvFlags::empty())?;
+    let mut txn = env.write_txn()?;
+    let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
+    txn.commit()?;
+    Ok((env, tables))
 }
 
 fn check_format(path: &Path, bytes: Option<&[u8]>) -> Result<(), PageDbError> {
@@ -337,3 +355,6 @@ impl<T> InTable<T> for Result<T, Malformed> {
         self.map_err(|Malformed| corrupted(table, key))
     }
 }
+
+#[cfg(test)]
+mod tests;

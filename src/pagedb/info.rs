@@ -80,7 +80,23 @@ pub fn decode_max_depth(bytes: &[u8]) -> Result<Option<u32>, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let counters = Counters {
+            applied: 4,
+            pages: 300,
+            crawled: 1,
+            scheduled: 297,
+            leased: 2,
+            links: 412,
+            domains: 2,
+        };
+        assert_documented("counters", &counters.encode());
+        assert_documented("max_crawl_depth 5", &encode_max_depth(Some(5)));
+    }
 
     proptest! {
         #[test]

@@ -55,6 +55,7 @@ fn decode_group(reader: &mut Reader<'_>, n: usize, out: &mut Vec<PageIndex>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
 
@@ -84,6 +85,13 @@ mod tests {
                 prop_assert_eq!(again, bytes);
             }
         }
+    }
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let mut bytes = Vec::new();
+        encode(&[5, 1000].map(PageIndex), &[7, 8, 300].map(PageIndex), &mut bytes);
+        assert_documented("links", &bytes);
     }
 
     #[test]

@@ -4,9 +4,12 @@
 //! else reads: single rows through a [`Snapshot`], whole tables through the streams.
 
 mod apply;
+mod backup;
 mod check;
 mod domain_record;
 mod env;
+#[cfg(test)]
+mod example;
 mod info;
 pub mod link_list;
 mod page_record;

@@ -92,6 +92,7 @@ impl PageRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
 
     #[test]
@@ -106,6 +107,21 @@ mod tests {
         assert_eq!((record.first_crawl, record.last_crawl), (Time(10), Time(30)));
         assert_eq!((record.crawls, record.changes), (4, 1));
         assert_eq!(record.content_hash, Some(ContentHash::Text("b".into())));
+    }
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let record = PageRecord {
+            first_crawl: Time(1_435_048_847_500),
+            last_crawl: Time(1_435_048_847_800),
+            crawls: 2,
+            changes: 1,
+            score: Score::new(0.5).unwrap(),
+            content_hash: Some(ContentHash::Number(7)),
+        };
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        assert_documented("hash2info", &bytes);
     }
 
     proptest! {

@@ -104,7 +104,22 @@ impl PageState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let state = PageState {
+            index: PageIndex(300),
+            status: Status::Leased { until: Time(1_435_052_446_000) },
+            depth: 2,
+            score: Score::new(0.5).unwrap(),
+            attempts: 1,
+        };
+        let mut bytes = Vec::new();
+        state.encode(&mut bytes);
+        assert_documented("hash2idx", &bytes);
+    }
 
     proptest! {
         #[test]

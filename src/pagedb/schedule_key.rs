@@ -85,11 +85,22 @@ pub fn decode_content_key(bytes: &[u8]) -> Result<(ContentHash, PageKey), Malfor
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
 
     fn key(domain: u32, score: f32, index: u64) -> Option<ScheduleKey> {
         let score = Score::new(f64::from(score)).ok()?;
         Some(ScheduleKey { domain: DomainKey(domain), score, index: PageIndex(index) })
+    }
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let score = Score::new(0.25).unwrap();
+        let entry = ScheduleKey { domain: DomainKey(0x6505_6f88), score, index: PageIndex(1) };
+        assert_documented("schedule", &entry.to_bytes());
+        let page = PageKey(0xfd82_f668_49b9_1327);
+        assert_documented("leases", &LeaseKey { until: Time(1_435_052_448_000), page }.to_bytes());
+        assert_documented("content", &content_key(&ContentHash::Number(7), page));
     }
 
     proptest! {

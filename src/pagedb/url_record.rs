@@ -37,7 +37,21 @@ impl<'a> UrlRecord<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let record = UrlRecord {
+            key: PageKey(0x6505_6f88_e03a_65ed),
+            site: 0,
+            linked_from: Some(PageIndex(0)),
+            path: "/about",
+        };
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        assert_documented("urls", &bytes);
+    }
 
     proptest! {
         #[test]

@@ -123,6 +123,28 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Holds `docs/format.md` to the code: its examples are what the codecs write.
+#[cfg(test)]
+pub mod example {
+    pub fn document() -> &'static str {
+        include_str!("../../docs/format.md")
+    }
+
+    pub fn hex(bytes: &[u8]) -> String {
+        let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        bytes.join(" ")
+    }
+
+    /// Fails unless the document has a line `name = bytes`.
+    pub fn assert_documented(name: &str, bytes: &[u8]) {
+        let line = format!("{name} = {}", hex(bytes));
+        assert!(
+            document().lines().any(|found| found.trim_start() == line),
+            "docs/format.md should say: {line}"
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +169,15 @@ mod tests {
                 put_varint(&mut out, value);
                 prop_assert_eq!(&out[..], &bytes[..bytes.len() - reader.remaining()]);
             }
+        }
+    }
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        for value in [0, 1, 127, 128, 300, u64::MAX] {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, value);
+            super::example::assert_documented(&format!("varint {value}"), &bytes);
         }
     }
 

@@ -243,6 +243,7 @@ impl<'a> SiteList<'a> {
 mod tests {
     use super::*;
     use crate::types::PageUrl;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
 
     fn link(url: &str, score: f64) -> Link {
@@ -288,6 +289,30 @@ mod tests {
             Ok(Edit::HandOut { time: Time(5), until: Time(9), pages: pages.clone() })
         );
         assert_eq!(Edit::decode(&expire), Ok(Edit::Expire { time: Time(9), pages }));
+    }
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        let mut bytes = Vec::new();
+        encode_seeds(&[link("http://a.example/", 1.0), link("http://a.example/x", 0.0)], &mut bytes);
+        assert_documented("seeds", &bytes);
+        let page = CrawledPage {
+            url: PageUrl::parse("http://a.example/x?y").unwrap(),
+            score: Score::ZERO,
+            time: Time(1_435_048_846_000),
+            content_hash: None,
+            links: vec![link("http://a.example/", 0.0), link("https://b.example/1", 0.5)],
+        };
+        bytes.clear();
+        encode_crawled(&page, &mut bytes);
+        assert_documented("crawled", &bytes);
+        let pages = [PageKey(0x6505_6f88_361f_7e9d)];
+        bytes.clear();
+        encode_hand_out(Time(1_435_048_846_000), Time(1_435_052_446_000), &pages, &mut bytes);
+        assert_documented("hand-out", &bytes);
+        bytes.clear();
+        encode_expire(Time(1_435_052_446_000), &pages, &mut bytes);
+        assert_documented("expire", &bytes);
     }
 
     proptest! {

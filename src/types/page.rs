@@ -66,7 +66,14 @@ impl ContentHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        assert_documented("content hash 7", &ContentHash::Number(7).to_bytes());
+        assert_documented("content hash \"d41d8\"", &ContentHash::Text("d41d8".into()).to_bytes());
+    }
 
     proptest! {
         #[test]

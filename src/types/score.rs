@@ -67,6 +67,7 @@ impl fmt::Display for Score {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::codec::example::assert_documented;
     use proptest::prelude::*;
 
     #[test]
@@ -77,6 +78,14 @@ mod tests {
         let (plus, minus) = (Score::new(0.0).unwrap(), Score::new(-0.0).unwrap());
         assert_eq!(plus.to_descending_bytes(), minus.to_descending_bytes());
         assert_eq!(plus.cmp(&minus), Ordering::Equal);
+    }
+
+    #[test]
+    fn the_document_has_the_bytes() {
+        for value in [2.0, 1.0, 0.25, 0.0, -1.0] {
+            let score = Score::new(value).unwrap();
+            assert_documented(&format!("descending score {value}"), &score.to_descending_bytes());
+        }
     }
 
     proptest! {

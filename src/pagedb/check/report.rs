@@ -36,6 +36,15 @@ impl Report {
         self.counts.values().sum()
     }
 
+    /// Adds what another check found.
+    pub fn append(&mut self, other: Report) {
+        for (kind, n) in other.counts {
+            *self.counts.entry(kind).or_default() += n;
+        }
+        self.violations.extend(other.violations);
+        self.violations.truncate(MAX_VIOLATIONS);
+    }
+
     /// Counts a violation, and keeps its text while there are few.
     pub fn add(&mut self, kind: Kind, text: impl FnOnce() -> String) {
         *self.counts.entry(kind).or_default() += 1;

@@ -1,0 +1,29 @@
+//! Reading the tables at large, beside the work of the frontier.
+
+use super::{Frontier, FrontierError};
+use crate::pagedb::{LinkStream, PageStream, Progress, Report, StateStream};
+
+impl Frontier {
+    /// Every crawled page with its links; with `only_other_domains` just those that lead to another domain.
+    pub fn links(&self, only_other_domains: bool) -> LinkStream<'_> {
+        self.inner.db.links(only_other_domains)
+    }
+
+    /// Everything known of every page.
+    pub fn pages(&self) -> PageStream<'_> {
+        self.inner.db.pages()
+    }
+
+    /// Key and state of every page.
+    pub fn states(&self) -> StateStream<'_> {
+        self.inner.db.states()
+    }
+
+    /// Checks all invariants of the tables as of the last batch. The map cannot grow meanwhile.
+    ///
+    /// # Errors
+    /// What LMDB says. Violations are no errors: they stand in the report.
+    pub fn check(&self, progress: Progress<'_>) -> Result<Report, FrontierError> {
+        Ok(self.inner.db.check(progress)?)
+    }
+}
