@@ -11,7 +11,7 @@ mod env;
 #[cfg(test)]
 mod example;
 mod info;
-mod link_list;
+pub mod link_list;
 mod page_record;
 mod page_state;
 mod schedule_key;

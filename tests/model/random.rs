@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aduana::types::{CrawledPage, Link, UrlHasher};
+use aduana::types::{CrawledPage, UrlHasher};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -122,7 +122,7 @@ fn take(crawl: &mut Crawl, handed_out: &mut Vec<String>, step: Step) -> Checked 
             crawl.crawled(&pages);
         }
         Step::Died(n) => drop(handed_out.drain(..n.min(handed_out.len()))),
-        Step::Seeded(seeds) => crawl.seeded(&Vec::<Link>::from(links(&named(&seeds)))),
+        Step::Seeded(seeds) => crawl.seeded(&links(&named(&seeds))),
         Step::Request(n) => handed_out.extend(crawl.request(n)?.into_iter().map(|h| h.url.to_string())),
         Step::Advance(milliseconds) => crawl.advance(milliseconds),
         Step::Reopen(max_depth) => crawl.reopen(max_depth),
