@@ -122,8 +122,9 @@ impl Frontier {
         let db = PageDb::open(&options.path.join(layout::PAGES), options.page_db())?;
         let applied = db.snapshot()?.counters()?.applied;
         let log = LocalLog::open(&options.path.join(layout::LOG), applied)?;
+        // The limit first: the log's tail is applied under it.
+        writer::growing(&db, || db.set_max_depth(rules))?;
         let applied = writer::recover(&db, &log, rules)?;
-        db.set_max_depth(rules)?;
 
         let snapshot = db.snapshot()?;
         let counters = snapshot.counters()?;

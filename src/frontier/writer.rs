@@ -228,14 +228,22 @@ pub(super) fn recover(
         let rows = log.read_after(applied, MAX_BATCH_BYTES)?;
         let Some(&(last, _)) = rows.last() else { return Ok(applied) };
         let edits: Vec<&[u8]> = rows.iter().map(|(_, edit)| edit.as_slice()).collect();
-        loop {
-            match db.apply(&edits, last, rules) {
-                Err(PageDbError::MapFull) => db.grow()?,
-                done => break done.map(drop)?,
-            }
-        }
+        growing(db, || db.apply(&edits, last, rules))?;
         tracing::info!(edits = edits.len(), "applied edits that the log still held");
         applied = last;
+    }
+}
+
+/// Does something before anybody reads, growing the map until it fits.
+pub(super) fn growing<T>(
+    db: &PageDb,
+    mut write: impl FnMut() -> Result<T, PageDbError>,
+) -> Result<T, PageDbError> {
+    loop {
+        match write() {
+            Err(PageDbError::MapFull) => db.grow()?,
+            done => return done,
+        }
     }
 }
 
