@@ -1,7 +1,7 @@
 //! The one handle on a crawl: what the server, the tools and the tests talk to.
 //!
-//! Two threads stand behind it. The log thread makes edits durable, many in one commit ([`intake`]); the
-//! writer applies them in batches and tells the schedule ([`writer`]). Requests take pages from the
+//! Two threads stand behind it. The log thread makes edits durable, many in one commit (`intake`); the
+//! writer applies them in batches and tells the schedule (`writer`). Requests take pages from the
 //! schedule in memory and send the hand-outs the same way as every other edit.
 
 mod batch;
