@@ -131,7 +131,7 @@ fn commands(text: &str) -> Vec<String> {
 #[test]
 fn commands_that_are_named_exist_and_have_their_flags() {
     let mut checked = 0;
-    for name in ["README.md", "docs/api.md", "config/aduana.toml"] {
+    for name in ["README.md", "docs/api.md", "docs/format.md", "docs/architecture.md", "config/aduana.toml"] {
         for line in commands(&read(name)) {
             let mut words = line.split_whitespace();
             // `aduana COMMAND --help` names none.
