@@ -199,9 +199,15 @@ fn tell(inner: &Inner, applied: &Applied) -> Result<(), PageDbError> {
     inner.next_expiry.store(first_lease.map_or(u64::MAX, |lease| lease.until.0), Ordering::Release);
     *inner.counters.lock() = applied.counters;
     let changes = inner.schedule.lock().begin(applied, snapshot);
-    for portion in changes.chunks(CHANGES_A_LOCK) {
+    // A domain's changes stay together: in between, a page that moved would stand at both its places.
+    let mut domains = changes.chunk_by(|a, b| a.key.domain == b.key.domain).peekable();
+    while domains.peek().is_some() {
         let mut schedule = inner.schedule.lock();
-        schedule.follow(portion, inner.clock.now())?;
+        let mut followed = 0;
+        while let Some(domain) = domains.next_if(|_| followed < CHANGES_A_LOCK) {
+            schedule.follow(domain, inner.clock.now())?;
+            followed += domain.len();
+        }
         // Whoever waits comes first.
         MutexGuard::unlock_fair(schedule);
     }

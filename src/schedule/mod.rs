@@ -6,7 +6,7 @@
 //! hand-out takes the first ready domain of the lowest step: O(log domains), whatever lies behind it.
 //!
 //! Memory follows the tables batch by batch: entries are loaded only from the snapshot of the last batch
-//! that was told to [`Schedule::begin`], and its changes follow in portions ([`Schedule::follow`]), so that
+//! that was told to [`Schedule::begin`], and its changes follow domain by domain ([`Schedule::follow`]), so that
 //! no entry is missed or seen twice and nobody waits long for the lock. A page that was handed out stays
 //! *taken* until its hand-out edit is applied.
 
@@ -118,7 +118,7 @@ impl Schedule {
     }
 
     /// Begins to follow a batch: `snapshot` is the view right after it. Its changes must be passed to
-    /// [`Schedule::follow`] before the next batch, in any portions: until then a head may lack an entry, or
+    /// [`Schedule::follow`], domain by domain, before the next batch: until then a head may lack an entry, or
     /// still have one that is gone, but none is missed and none comes twice.
     ///
     /// Returns the changes that concern the heads: pages whose hand-out is applied left theirs before.
@@ -132,15 +132,24 @@ impl Schedule {
         changes
     }
 
-    /// Follows some changes of a batch, sorted by key.
+    /// Follows the changes of one domain.
     ///
     /// # Errors
     /// What the snapshot says.
     pub fn follow(&mut self, changes: &[ScheduleChange], now: Time) -> Result<(), PageDbError> {
-        for domain in changes.chunk_by(|a, b| a.key.domain == b.key.domain) {
-            self.follow_domain(domain, now)?;
+        let Some(first) = changes.first() else { return Ok(()) };
+        let slot = self.slot_of(first.key.domain)?;
+        let Some(mut domain) = self.slots[slot as usize].take() else { return Ok(()) };
+        for change in changes {
+            let entry = Entry { score: change.key.score, index: change.key.index };
+            if !change.added {
+                domain.removed(entry);
+            } else if !self.taken.contains(&entry.index) {
+                domain.added(entry);
+            }
         }
-        Ok(())
+        self.slots[slot as usize] = Some(domain);
+        self.place(slot, now)
     }
 
     /// Drops the snapshot, so that the map can grow; nothing is loaded until the next one.
@@ -161,22 +170,6 @@ impl Schedule {
     /// Domains that have pages waiting.
     pub fn domains_with_work(&self) -> u64 {
         self.working
-    }
-
-    fn follow_domain(&mut self, group: &[ScheduleChange], now: Time) -> Result<(), PageDbError> {
-        let Some(first) = group.first() else { return Ok(()) };
-        let slot = self.slot_of(first.key.domain)?;
-        let Some(mut domain) = self.slots[slot as usize].take() else { return Ok(()) };
-        for change in group {
-            let entry = Entry { score: change.key.score, index: change.key.index };
-            if !change.added {
-                domain.removed(entry);
-            } else if !self.taken.contains(&entry.index) {
-                domain.added(entry);
-            }
-        }
-        self.slots[slot as usize] = Some(domain);
-        self.place(slot, now)
     }
 
     fn wake(&mut self, now: Time) -> Result<(), PageDbError> {
