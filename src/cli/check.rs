@@ -79,7 +79,7 @@ fn write_text(checked: &Checked, out: &mut impl Write) -> io::Result<()> {
     if report.is_ok() {
         return writeln!(out, "\nok");
     }
-    writeln!(out, "\n{} violations:", report.total())?;
+    writeln!(out, "\nviolations: {}", report.total())?;
     for (kind, n) in &report.counts {
         writeln!(out, "{n:>14}  {kind}")?;
     }

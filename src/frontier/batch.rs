@@ -10,6 +10,9 @@ pub(super) const MAX_GROUP_BYTES: usize = 4 << 20;
 /// fewer table pages an edit, but the batch and the table pages it dirties are held in memory.
 pub(super) const MAX_BATCH_BYTES: usize = 20 << 20;
 
+/// Changes of the schedule followed under one lock: requests wait for it about a millisecond.
+pub(super) const CHANGES_A_LOCK: usize = 1_000;
+
 /// While more edits a second than this come in, the writer waits for batches to fill.
 pub(super) const LOADED_EDITS_PER_SECOND: f64 = 200.0;
 

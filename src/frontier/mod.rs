@@ -1,7 +1,7 @@
 //! The one handle on a crawl: what the server, the tools and the tests talk to.
 //!
-//! Two threads stand behind it. The log thread makes edits durable, many in one commit ([`intake`]); the
-//! writer applies them in batches and tells the schedule ([`writer`]). Requests take pages from the
+//! Two threads stand behind it. The log thread makes edits durable, many in one commit (`intake`); the
+//! writer applies them in batches and tells the schedule (`writer`). Requests take pages from the
 //! schedule in memory and send the hand-outs the same way as every other edit.
 
 mod batch;
@@ -122,8 +122,9 @@ impl Frontier {
         let db = PageDb::open(&options.path.join(layout::PAGES), options.page_db())?;
         let applied = db.snapshot()?.counters()?.applied;
         let log = LocalLog::open(&options.path.join(layout::LOG), applied)?;
+        // The limit first: the log's tail is applied under it.
+        writer::growing(&db, || db.set_max_depth(rules))?;
         let applied = writer::recover(&db, &log, rules)?;
-        db.set_max_depth(rules)?;
 
         let snapshot = db.snapshot()?;
         let counters = snapshot.counters()?;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::batch::{LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY, SHORT_LINGER};
+use super::batch::{CHANGES_A_LOCK, LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY, SHORT_LINGER};
 use super::{FrontierError, Inner};
 use crate::log::Position;
 use crate::pagedb::{Applied, PageDb, PageDbError, Rules};
@@ -198,7 +198,14 @@ fn tell(inner: &Inner, applied: &Applied) -> Result<(), PageDbError> {
     let first_lease = snapshot.first_lease()?;
     inner.next_expiry.store(first_lease.map_or(u64::MAX, |lease| lease.until.0), Ordering::Release);
     *inner.counters.lock() = applied.counters;
-    inner.schedule.lock().applied(applied, snapshot, inner.clock.now())
+    let changes = inner.schedule.lock().begin(applied, snapshot);
+    for portion in changes.chunks(CHANGES_A_LOCK) {
+        let mut schedule = inner.schedule.lock();
+        schedule.follow(portion, inner.clock.now())?;
+        // Whoever waits comes first.
+        MutexGuard::unlock_fair(schedule);
+    }
+    Ok(())
 }
 
 /// Grows the map: nobody may read meanwhile, so the schedule lets go of its snapshot.
@@ -221,14 +228,22 @@ pub(super) fn recover(
         let rows = log.read_after(applied, MAX_BATCH_BYTES)?;
         let Some(&(last, _)) = rows.last() else { return Ok(applied) };
         let edits: Vec<&[u8]> = rows.iter().map(|(_, edit)| edit.as_slice()).collect();
-        loop {
-            match db.apply(&edits, last, rules) {
-                Err(PageDbError::MapFull) => db.grow()?,
-                done => break done.map(drop)?,
-            }
-        }
+        growing(db, || db.apply(&edits, last, rules))?;
         tracing::info!(edits = edits.len(), "applied edits that the log still held");
         applied = last;
+    }
+}
+
+/// Does something before anybody reads, growing the map until it fits.
+pub(super) fn growing<T>(
+    db: &PageDb,
+    mut write: impl FnMut() -> Result<T, PageDbError>,
+) -> Result<T, PageDbError> {
+    loop {
+        match write() {
+            Err(PageDbError::MapFull) => db.grow()?,
+            done => return done,
+        }
     }
 }
 

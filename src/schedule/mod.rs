@@ -6,8 +6,9 @@
 //! hand-out takes the first ready domain of the lowest step: O(log domains), whatever lies behind it.
 //!
 //! Memory follows the tables batch by batch: entries are loaded only from the snapshot of the last batch
-//! whose changes were told to [`Schedule::applied`], so that no entry is missed or seen twice. A page that
-//! was handed out stays *taken* until its hand-out edit is applied.
+//! that was told to [`Schedule::begin`], and its changes follow in portions ([`Schedule::follow`]), so that
+//! no entry is missed or seen twice and nobody waits long for the lock. A page that was handed out stays
+//! *taken* until its hand-out edit is applied.
 
 mod domain;
 pub mod temperature;
@@ -116,17 +117,28 @@ impl Schedule {
         Ok(())
     }
 
-    /// Follows a batch: `snapshot` is the view right after it.
+    /// Begins to follow a batch: `snapshot` is the view right after it. Its changes must be passed to
+    /// [`Schedule::follow`] before the next batch, in any portions: until then a head may lack an entry, or
+    /// still have one that is gone, but none is missed and none comes twice.
     ///
-    /// # Errors
-    /// What the snapshot says.
-    pub fn applied(&mut self, batch: &Applied, snapshot: Snapshot, now: Time) -> Result<(), PageDbError> {
+    /// Returns the changes that concern the heads: pages whose hand-out is applied left theirs before.
+    pub fn begin(&mut self, batch: &Applied, snapshot: Snapshot) -> Vec<ScheduleChange> {
         self.snapshot = Some(snapshot);
+        let concerns = |change: &&ScheduleChange| change.added || !self.taken.contains(&change.key.index);
+        let changes = batch.schedule.iter().filter(concerns).copied().collect();
         for index in &batch.handed_out {
             self.taken.remove(index);
         }
-        for group in batch.schedule.chunk_by(|a, b| a.key.domain == b.key.domain) {
-            self.follow(group, now)?;
+        changes
+    }
+
+    /// Follows some changes of a batch, sorted by key.
+    ///
+    /// # Errors
+    /// What the snapshot says.
+    pub fn follow(&mut self, changes: &[ScheduleChange], now: Time) -> Result<(), PageDbError> {
+        for domain in changes.chunk_by(|a, b| a.key.domain == b.key.domain) {
+            self.follow_domain(domain, now)?;
         }
         Ok(())
     }
@@ -151,7 +163,7 @@ impl Schedule {
         self.working
     }
 
-    fn follow(&mut self, group: &[ScheduleChange], now: Time) -> Result<(), PageDbError> {
+    fn follow_domain(&mut self, group: &[ScheduleChange], now: Time) -> Result<(), PageDbError> {
         let Some(first) = group.first() else { return Ok(()) };
         let slot = self.slot_of(first.key.domain)?;
         let Some(mut domain) = self.slots[slot as usize].take() else { return Ok(()) };

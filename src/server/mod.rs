@@ -1,4 +1,4 @@
-//! The HTTP API over a frontier. [`router`] lists the routes; `docs/api.md` is its manual.
+//! The HTTP API over a frontier. `router` lists the routes; `docs/api.md` is its manual.
 
 mod auth;
 mod counters;

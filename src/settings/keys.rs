@@ -1,4 +1,4 @@
-//! The table of keys. A key is added here, in [`Settings`](super::Settings) and in `config/aduana.toml`.
+//! The table of keys. A key is added here, in [`Settings`] and in `config/aduana.toml`.
 
 use std::collections::BTreeMap;
 

@@ -5,9 +5,12 @@ use heed::{RoIter, RoTxn};
 
 use crate::pagedb::env::{PageDbError, Table};
 
+/// Key and value.
+type Row<'t> = (&'t [u8], &'t [u8]);
+
 pub struct Merge<'t> {
     rows: RoIter<'t, Bytes, Bytes>,
-    next: Option<(&'t [u8], &'t [u8])>,
+    next: Option<Row<'t>>,
 }
 
 impl<'t> Merge<'t> {
@@ -18,15 +21,12 @@ impl<'t> Merge<'t> {
     }
 
     /// The next row if its key is less than `key` (without one: any row).
-    pub fn before(&mut self, key: Option<&[u8]>) -> Result<Option<(&'t [u8], &'t [u8])>, PageDbError> {
+    pub fn before(&mut self, key: Option<&[u8]>) -> Result<Option<Row<'t>>, PageDbError> {
         self.next_if(|row| key.is_none_or(|key| row < key))
     }
 
     /// The next row if `wanted` says so of its key.
-    pub fn next_if(
-        &mut self,
-        wanted: impl FnOnce(&[u8]) -> bool,
-    ) -> Result<Option<(&'t [u8], &'t [u8])>, PageDbError> {
+    pub fn next_if(&mut self, wanted: impl FnOnce(&[u8]) -> bool) -> Result<Option<Row<'t>>, PageDbError> {
         let Some(row) = self.next.filter(|(key, _)| wanted(key)) else { return Ok(None) };
         self.next = self.rows.next().transpose()?;
         Ok(Some(row))

@@ -203,7 +203,7 @@ fn damage_to_keys_and_urls_is_reported() {
     assert!(found.contains(&Kind::Index) && found.contains(&Kind::UrlKey), "{found:?}");
 
     let found = damaged(|at| at.set_url(at.index(DEEP), |url| url.key = url.key.next_in_domain()));
-    assert_eq!(found, [Kind::UrlKey, Kind::KeyChain]);
+    assert_eq!(found, [Kind::UrlKey]);
     let found = damaged(|at| at.set_url(at.index(DEEP), |url| url.site = 7));
     assert_eq!(found, [Kind::PageSite]);
     let found = damaged(|at| at.set_url(at.index(DEEP), |url| url.path = "/%7e"));
