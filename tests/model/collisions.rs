@@ -13,9 +13,10 @@ use crate::reference::Limits;
 /// One crowded domain, and many small ones whose own keys collide.
 fn universe() -> Vec<String> {
     let crowded = (0..500).map(|n| match n % 3 {
-        0 => format!("http://crowded.example/{n}"),
-        1 => format!("https://crowded.example/{n}"),
-        _ => format!("http://crowded.example:81/{n}"),
+        // The same path on three sites of the domain.
+        0 => format!("http://crowded.example/{}", n / 3),
+        1 => format!("https://crowded.example/{}", n / 3),
+        _ => format!("http://crowded.example:81/{}", n / 3),
     });
     let small = (0..600).map(|n| format!("http://d{}.example/page/{n}", n % 40));
     crowded.chain(small).collect()

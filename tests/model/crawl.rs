@@ -50,7 +50,7 @@ pub struct Crawl {
 
 /// A directory in memory where there is one: these tests are about order, not about durability, and a
 /// synced commit on a disk would be most of their time.
-fn scratch() -> tempfile::TempDir {
+pub fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     dir.unwrap_or_else(|_| tempfile::tempdir().unwrap())

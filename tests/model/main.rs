@@ -4,6 +4,7 @@
 
 mod collisions;
 mod crawl;
+mod interleaved;
 mod politeness;
 mod random;
 mod reference;

@@ -40,11 +40,12 @@ enum Step {
 /// URL number `n`: few hosts, several sites a host, and numbers that are close lie on different hosts.
 fn name(n: usize) -> String {
     let (host, rest) = (n % 9, n / 9);
+    let path = rest / 4;
     match rest % 4 {
-        0 => format!("http://h{host}.example/{rest}"),
-        1 => format!("https://h{host}.example/{rest}"),
-        2 => format!("http://h{host}.example:8080/{rest}?q={rest}"),
-        _ => format!("http://www.h{host}.example/{rest}/"),
+        0 => format!("http://h{host}.example/{path}"),
+        1 => format!("https://h{host}.example/{path}"),
+        2 => format!("http://h{host}.example:8080/{path}"),
+        _ => format!("http://www.h{host}.example/{path}/?q={path}"),
     }
 }
 

@@ -157,6 +157,9 @@ pub struct Reference {
     pub by_url: HashMap<String, usize>,
     pub domains: BTreeMap<String, Domain>,
     hand_outs: u64,
+    /// Whether a domain without work may be forgotten before its last hand-out is in the tables: then
+    /// nobody knows when it was served.
+    pub forgets_idle_domains: bool,
 }
 
 impl Reference {
@@ -170,6 +173,7 @@ impl Reference {
             by_url: HashMap::new(),
             domains: BTreeMap::new(),
             hand_outs: 0,
+            forgets_idle_domains: false,
         }
     }
 
@@ -214,6 +218,24 @@ impl Reference {
                 let waiting = self.waiting(self.pages[at].depth);
                 self.set_status(at, waiting);
             }
+        }
+    }
+
+    /// The lease of this page, if it still has one, is over.
+    pub fn expired(&mut self, url: &str) {
+        let at = self.by_url[url];
+        if matches!(self.pages[at].status, Status::Leased { .. }) {
+            self.pages[at].attempts += 1;
+            let waiting = self.waiting(self.pages[at].depth);
+            self.set_status(at, waiting);
+        }
+    }
+
+    /// The page was taken from the schedule, but not handed out.
+    pub fn given_back(&mut self, url: &str) {
+        let at = self.by_url[url];
+        if matches!(self.pages[at].status, Status::Leased { .. }) {
+            self.set_status(at, Status::Waiting);
         }
     }
 
@@ -299,7 +321,8 @@ impl Reference {
             return a_head.0 < b_head.0;
         }
         if a.served != b.served {
-            return a.served < b.served;
+            let is_forgotten = |domain: &Domain| self.forgets_idle_domains && domain.number.is_none();
+            return a.served < b.served && !is_forgotten(a) && !is_forgotten(b);
         }
         match (a.number, b.number) {
             (Some(a), Some(b)) => a < b,
