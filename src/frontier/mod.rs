@@ -174,10 +174,12 @@ impl Frontier {
     /// # Errors
     /// [`SubmitError::Busy`] while the backlog is full, [`SubmitError::Closed`].
     pub fn submit(&self, pages: &[CrawledPage]) -> Result<Receipt, SubmitError> {
+        // Encoded aside and copied: the backlog holds many edits, so none may have room to spare.
+        let mut scratch = Vec::with_capacity(2048);
         let encode = |page: &CrawledPage| {
-            let mut bytes = Vec::with_capacity(64 + page.links.len() * 32);
-            edit::encode_crawled(page, &mut bytes);
-            bytes
+            scratch.clear();
+            edit::encode_crawled(page, &mut scratch);
+            scratch.clone()
         };
         let receipt = self.inner.submit(pages.iter().map(encode).collect())?;
         self.inner.pages_received.fetch_add(pages.len() as u64, Ordering::Relaxed);

@@ -55,6 +55,24 @@ struct Displaced {
     mentions: Vec<u32>,
 }
 
+/// A key and the number of a mention of it in one integer, which sorts several times faster than a pair.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Sorted(u128);
+
+impl Sorted {
+    fn new(key: PageKey, mention: u32) -> Sorted {
+        Sorted(u128::from(key.0) << 32 | u128::from(mention))
+    }
+
+    fn key(self) -> PageKey {
+        PageKey((self.0 >> 32) as u64)
+    }
+
+    fn mention(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 impl Context<'_, '_> {
     /// Finds or creates the page of every mention. New pages have no index yet.
     pub(super) fn identify(&self, txn: &RoTxn<'_>) -> Result<Cells, PageDbError> {
@@ -64,16 +82,16 @@ impl Context<'_, '_> {
             Cells { list: Vec::new(), of_url: vec![NO_CELL; n_urls], of_key: vec![NO_CELL; n_keys] };
         let mut displaced = Vec::new();
         let sorted = self.sorted_mentions();
-        let first = sorted.first().map_or(PageKey(0), |first| first.0).to_bytes();
+        let first = sorted.first().map_or(PageKey(0), |first| first.key()).to_bytes();
         let mut rows = Sweep::new(txn, self.tables.hash2idx, &first, sorted.len() / 2)?;
         let mut at = 0;
-        for group in sorted.chunk_by(|a, b| a.0 == b.0) {
+        for group in sorted.chunk_by(|a, b| a.key() == b.key()) {
             for step in at..at + group.len() {
-                self.prefetch_mention(sorted.get(step + 2 * AHEAD).map(|&(_, number)| number));
-                self.prefetch_path(sorted.get(step + AHEAD).map(|&(_, number)| number));
+                self.prefetch_mention(sorted.get(step + 2 * AHEAD).map(|next| next.mention()));
+                self.prefetch_path(sorted.get(step + AHEAD).map(|next| next.mention()));
             }
             at += group.len();
-            let key = group[0].0.to_bytes();
+            let key = group[0].key().to_bytes();
             let row = rows.get(&key)?.map(PageState::decode).transpose().in_table("hash2idx", &key)?;
             self.identify_group(group, row, &mut cells, &mut displaced);
         }
@@ -87,42 +105,40 @@ impl Context<'_, '_> {
         Ok(cells)
     }
 
-    /// (key, mention) in order of key, then of first sight; mentions by key count on after those by URL.
-    fn sorted_mentions(&self) -> Vec<(PageKey, u32)> {
+    /// The mentions in order of key, then of first sight; those by key count on after those by URL.
+    fn sorted_mentions(&self) -> Vec<Sorted> {
         let urls = self.mentions.urls.iter().map(|url| {
             let place = &self.places[url.site as usize];
             let hash = (self.hasher.path)(url.path, self.mentions.sites[url.site as usize].hash);
             PageKey::new(place.domain, hash)
         });
-        // One integer a mention sorts several times faster than a pair.
         let keys = urls.chain(self.mentions.keys.iter().copied());
-        let mut packed: Vec<u128> =
-            keys.enumerate().map(|(number, key)| u128::from(key.0) << 32 | number as u128).collect();
-        packed.sort_unstable();
-        packed.into_iter().map(|p| (PageKey((p >> 32) as u64), p as u32)).collect()
+        let mut sorted: Vec<Sorted> = keys.zip(0..).map(|(key, number)| Sorted::new(key, number)).collect();
+        sorted.sort_unstable();
+        sorted
     }
 
     /// Takes the mentions of one key: the first URL among them is taken for the row's (to be verified) or,
     /// without a row, becomes it; other URLs are displaced.
     fn identify_group(
         &self,
-        group: &[(PageKey, u32)],
+        group: &[Sorted],
         row: Option<PageState>,
         cells: &mut Cells,
         displaced: &mut Vec<Displaced>,
     ) {
         let n_urls = self.mentions.urls.len() as u32;
-        let (key, first) = group[0];
-        let split = group.partition_point(|&(_, number)| number < n_urls);
+        let (key, first) = (group[0].key(), group[0].mention());
+        let split = group.partition_point(|sorted| sorted.mention() < n_urls);
         let (by_url, by_key) = group.split_at(split);
         if row.is_some() || !by_url.is_empty() {
             let first_mention = if by_url.is_empty() { NO_REF } else { first };
             let cell = cells.add(key, first_mention, row);
-            for &(_, number) in by_key {
+            for number in by_key.iter().map(|sorted| sorted.mention()) {
                 cells.of_key[(number - n_urls) as usize] = cell;
             }
             let mut others: Vec<Displaced> = Vec::new();
-            for &(_, number) in by_url {
+            for number in by_url.iter().map(|sorted| sorted.mention()) {
                 if self.same_url(first, number) {
                     cells.of_url[number as usize] = cell;
                 } else if let Some(url) = others.iter_mut().find(|o| self.same_url(o.mentions[0], number)) {
