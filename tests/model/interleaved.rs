@@ -112,7 +112,7 @@ impl Life {
             Step::Crawled { page: number, link } => {
                 let (url, link, time) = (name(number), (name(link), 1.0), self.reference.now);
                 let mut bytes = Vec::new();
-                edit::encode_crawled(&page(&url, 0.0, time, None, &[link.clone()]), &mut bytes);
+                edit::encode_crawled(&page(&url, 0.0, time, None, std::slice::from_ref(&link)), &mut bytes);
                 self.log.push_back((bytes, Pending::Crawled { url, time, link }));
             }
             Step::Take(n) => {
