@@ -40,6 +40,8 @@ enum Step {
     Expired(usize),
     /// Applies the first edits of the log as one batch.
     Apply(usize),
+    /// The same, but before the schedule follows each domain's changes some pages are taken.
+    ApplyAndTake(usize, usize),
     Advance(u64),
     /// Applies everything and starts anew.
     Restart,
@@ -110,7 +112,7 @@ impl Life {
             Step::Crawled { page: number, link } => {
                 let (url, link, time) = (name(number), (name(link), 1.0), self.reference.now);
                 let mut bytes = Vec::new();
-                edit::encode_crawled(&page(&url, 0.0, time, None, &[link.clone()]), &mut bytes);
+                edit::encode_crawled(&page(&url, 0.0, time, None, std::slice::from_ref(&link)), &mut bytes);
                 self.log.push_back((bytes, Pending::Crawled { url, time, link }));
             }
             Step::Take(n) => {
@@ -134,10 +136,11 @@ impl Life {
                 edit::encode_expire(Time(u64::MAX), &keys, &mut bytes);
                 self.log.push_back((bytes, Pending::Expired(urls)));
             }
-            Step::Apply(n) => self.apply(n)?,
+            Step::Apply(n) => self.apply(n, 0)?,
+            Step::ApplyAndTake(n, taken) => self.apply(n, taken)?,
             Step::Advance(milliseconds) => self.reference.now += milliseconds,
             Step::Restart => {
-                self.apply(usize::MAX)?;
+                self.apply(usize::MAX, 0)?;
                 let snapshot = self.db.snapshot().map_err(|error| error.to_string())?;
                 self.schedule =
                     Schedule::load(limits(), snapshot, self.now()).map_err(|error| error.to_string())?;
@@ -171,7 +174,8 @@ impl Life {
         Ok(taken)
     }
 
-    fn apply(&mut self, n: usize) -> Checked {
+    /// Applies `n` edits; the schedule follows them, domain by domain, with `between` pages taken before each.
+    fn apply(&mut self, n: usize, between: usize) -> Checked {
         let batch: Vec<(Vec<u8>, Pending)> = self.log.drain(..n.min(self.log.len())).collect();
         if batch.is_empty() {
             return Ok(());
@@ -179,8 +183,6 @@ impl Life {
         self.position += batch.len() as u64;
         let edits: Vec<&[u8]> = batch.iter().map(|(edit, _)| edit.as_slice()).collect();
         let applied = self.db.apply(&edits, self.position, self.rules).map_err(|error| error.to_string())?;
-        let snapshot = self.db.snapshot().map_err(|error| error.to_string())?;
-        self.schedule.applied(&applied, snapshot, self.now()).map_err(|error| error.to_string())?;
         for (_, pending) in batch {
             match pending {
                 Pending::Seeded(seeds) => self.reference.seeded(&seeds),
@@ -191,6 +193,34 @@ impl Life {
                 Pending::Expired(urls) => urls.iter().for_each(|url| self.reference.expired(url)),
             }
         }
+        let snapshot = self.db.snapshot().map_err(|error| error.to_string())?;
+        let changes = self.schedule.begin(&applied, snapshot);
+        for domain in changes.chunk_by(|a, b| a.key.domain == b.key.domain) {
+            self.take_in_between(between)?;
+            self.schedule.follow(domain, self.now()).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Takes pages while the schedule has not followed all of a batch: the order may be that of before, and
+    /// a page that was crawled meanwhile may still come; but none comes twice.
+    fn take_in_between(&mut self, n: usize) -> Checked {
+        let mut picks = Vec::new();
+        self.schedule.take(n, self.now(), &mut picks).map_err(|error| error.to_string())?;
+        if picks.is_empty() {
+            return Ok(());
+        }
+        let snapshot = self.db.snapshot().map_err(|error| error.to_string())?;
+        let mut keys = Vec::new();
+        for pick in picks {
+            let (key, url) = snapshot.url(pick.index).unwrap().ok_or("no such page")?;
+            self.reference.taken_early(url.as_str())?;
+            self.handed_out.push((key, url.to_string()));
+            keys.push(key);
+        }
+        let mut bytes = Vec::new();
+        edit::encode_hand_out(self.now(), Time(self.reference.now + LEASE), &keys, &mut bytes);
+        self.log.push_back((bytes, Pending::HandedOut));
         Ok(())
     }
 }
@@ -204,7 +234,8 @@ fn step() -> impl Strategy<Value = Step> {
         8 => n().prop_map(Step::Take),
         2 => n().prop_map(Step::TakeAndGiveBack),
         3 => n().prop_map(Step::Expired),
-        8 => (1..5usize).prop_map(Step::Apply),
+        6 => (1..5usize).prop_map(Step::Apply),
+        3 => (1..5usize, n()).prop_map(|(n, taken)| Step::ApplyAndTake(n, taken)),
         2 => (1..10u64).prop_map(Step::Advance),
         1 => Just(Step::Restart),
     ]
@@ -216,7 +247,7 @@ fn live(steps: &[Step]) -> Checked {
         life.step(step).map_err(|error| format!("step {number}, {step:?}: {error}"))?;
     }
     // In the end everything that waits must come.
-    life.apply(usize::MAX)?;
+    life.apply(usize::MAX, 0)?;
     life.take(10_000).map_err(|error| format!("at the end: {error}"))?;
     Ok(())
 }

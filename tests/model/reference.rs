@@ -293,14 +293,36 @@ impl Reference {
                 return Err(format!("{url} of {}: {name} should have been served", page.domain));
             }
         }
-        let domain = self.domains.get_mut(&page.domain).ok_or("no domain")?;
-        domain.heat = domain.n_at(self.now, &self.limits) + 1.0;
-        domain.served = self.now;
-        domain.number = Some(self.hand_outs);
-        domain.restarted = false;
-        domain.hand_outs.push(self.now);
-        self.hand_outs += 1;
+        self.charge(at);
         self.set_status(at, Status::Leased { until: self.now + self.lease_ms });
+        Ok(())
+    }
+
+    fn charge(&mut self, at: usize) {
+        if let Some(domain) = self.domains.get_mut(&self.pages[at].domain) {
+            domain.heat = domain.n_at(self.now, &self.limits) + 1.0;
+            domain.served = self.now;
+            domain.number = Some(self.hand_outs);
+            domain.restarted = false;
+            domain.hand_outs.push(self.now);
+            self.hand_outs += 1;
+        }
+    }
+
+    /// A page was handed out while the frontier may not have heard of everything: it must not be leased, but
+    /// may not be the best, or have been crawled meanwhile.
+    pub fn taken_early(&mut self, url: &str) -> Checked {
+        let &at = self.by_url.get(url).ok_or_else(|| format!("{url} is not known"))?;
+        self.charge(at);
+        // The domain may have been without work for a moment.
+        if let Some(domain) = self.domains.get_mut(&self.pages[at].domain) {
+            domain.number = None;
+        }
+        match self.pages[at].status {
+            Status::Waiting => self.set_status(at, Status::Leased { until: self.now + self.lease_ms }),
+            Status::Crawled => {}
+            other => return Err(format!("{url} is {other:?}")),
+        }
         Ok(())
     }
 
