@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 use super::{Figures, Memory, fields};
 
 /// Pages a batch: what fits the writer's batch limit.
-const BATCH: usize = 24_000;
+const BATCH: usize = 20_000;
 
 type Table = Database<Bytes, Bytes>;
 

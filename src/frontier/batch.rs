@@ -6,9 +6,9 @@ use std::time::Duration;
 /// long an acknowledgement can wait behind a flood.
 pub(super) const MAX_GROUP_BYTES: usize = 4 << 20;
 
-/// Most bytes of edits in one batch of the writer: about 24,000 pages of 30 links. Larger batches touch
+/// Most bytes of edits in one batch of the writer: about 20,000 pages of 30 links. Larger batches touch
 /// fewer table pages an edit, but the batch and the table pages it dirties are held in memory.
-pub(super) const MAX_BATCH_BYTES: usize = 30 << 20;
+pub(super) const MAX_BATCH_BYTES: usize = 24 << 20;
 
 /// Changes of the schedule followed under one lock: requests wait for it about a millisecond.
 pub(super) const CHANGES_A_LOCK: usize = 1_000;

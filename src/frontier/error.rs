@@ -34,6 +34,9 @@ pub enum FrontierError {
     NotEmpty { path: PathBuf },
     #[error("the server is shutting down")]
     Closed,
+    /// Disk full, I/O error, and no more hand-outs can wait for it to end.
+    #[error("hand-outs cannot be stored ({0}): try again when the operator has made room")]
+    Stuck(String),
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
 }

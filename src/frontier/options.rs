@@ -44,7 +44,7 @@ impl Options {
             lease: Duration::from_secs(3600),
             max_crawl_depth: None,
             map_size: 64 << 30,
-            max_backlog_bytes: 64 << 20,
+            max_backlog_bytes: 48 << 20,
             hasher: UrlHasher::default(),
         }
     }

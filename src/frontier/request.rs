@@ -150,6 +150,12 @@ impl Inner {
         if n == 0 {
             return Ok(taken);
         }
+        // Hand-outs that cannot be stored gather in memory: as many as edits may wait.
+        if !self.has_room(0)
+            && let Some(problem) = self.log_problem.lock().clone()
+        {
+            return Err(FrontierError::Stuck(problem));
+        }
         self.see_acknowledged(Hurry::Now).await;
         if self.next_expiry.load(Ordering::Acquire) <= taken.now.0 {
             self.end_leases(taken.now).await?;

@@ -10,7 +10,7 @@ use super::page_record::PageRecord;
 use super::page_state::PageState;
 use super::schedule_key::{LeaseKey, ScheduleKey};
 use super::url_record::UrlRecord;
-use crate::types::{DomainKey, PageIndex, PageKey, PageUrl, Time};
+use crate::types::{DomainKey, PageIndex, PageKey, PageUrl, Score, Time};
 
 impl Snapshot {
     /// # Errors
@@ -44,6 +44,13 @@ impl Snapshot {
         let row = key.to_bytes();
         let bytes = self.tables.hash2idx.get(&self.txn, &row)?;
         bytes.map(PageState::decode).transpose().in_table("hash2idx", &row)
+    }
+
+    /// The score at which a page waits in the schedule; `None` if it does not wait.
+    pub fn scheduled_score(&self, index: PageIndex) -> Result<Option<Score>, PageDbError> {
+        let Some(record) = self.url_record(index)? else { return Ok(None) };
+        let state = self.state(record.key)?;
+        Ok(state.filter(PageState::is_scheduled).map(|state| state.score))
     }
 
     /// A page's crawl history; `None` if it was never crawled.

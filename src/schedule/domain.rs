@@ -69,8 +69,9 @@ pub(super) struct Domain {
 
 impl Domain {
     /// A domain with the heat that is stored of it. Its count of the last second is not stored, so it
-    /// is taken for exhausted at its last hand-out.
-    pub fn new(key: DomainKey, heat: Heat, loaded: Loaded) -> Domain {
+    /// is taken for exhausted at its last hand-out. If that lies in the future, the clock was set back.
+    pub fn new(key: DomainKey, stored: Heat, loaded: Loaded, now: Time) -> Domain {
+        let heat = Heat { n: stored.n, at: stored.at.min(now) };
         let recent = if heat.n > 0.0 { Recent::exhausted_at(heat.at) } else { Recent::default() };
         let served = (heat.at, 0);
         let (head, ready, wake) = (VecDeque::new(), None, None);

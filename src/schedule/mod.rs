@@ -56,7 +56,7 @@ impl Schedule {
         let mut domains = Vec::new();
         snapshot.for_each_domain(|key, record| {
             if record.counters.scheduled > 0 {
-                domains.push(Domain::new(key, record.heat, Loaded::Nothing));
+                domains.push(Domain::new(key, record.heat, Loaded::Nothing, now));
             }
         })?;
         let mut schedule = Schedule {
@@ -103,16 +103,23 @@ impl Schedule {
         Ok(())
     }
 
-    /// Takes back pages that could not be handed out after all.
+    /// Takes back pages that could not be handed out after all; those that wait no more stay away.
     ///
     /// # Errors
     /// What the snapshot says.
     pub fn give_back(&mut self, picks: &[Pick], now: Time) -> Result<(), PageDbError> {
         for pick in picks {
             self.taken.remove(&pick.index);
-            let slot = self.slot_of(pick.domain)?;
-            self.domain(slot).added(Entry { score: pick.score, index: pick.index });
-            self.place(slot, now)?;
+            // Its score may have changed since, and what changes while it is taken is not followed.
+            let score = match &self.snapshot {
+                Some(snapshot) => snapshot.scheduled_score(pick.index)?,
+                None => Some(pick.score),
+            };
+            if let Some(score) = score {
+                let slot = self.slot_of(pick.domain, now)?;
+                self.domain(slot).added(Entry { score, index: pick.index });
+                self.place(slot, now)?;
+            }
         }
         Ok(())
     }
@@ -138,7 +145,7 @@ impl Schedule {
     /// What the snapshot says.
     pub fn follow(&mut self, changes: &[ScheduleChange], now: Time) -> Result<(), PageDbError> {
         let Some(first) = changes.first() else { return Ok(()) };
-        let slot = self.slot_of(first.key.domain)?;
+        let slot = self.slot_of(first.key.domain, now)?;
         let Some(mut domain) = self.slots[slot as usize].take() else { return Ok(()) };
         for change in changes {
             let entry = Entry { score: change.key.score, index: change.key.index };
@@ -271,7 +278,7 @@ impl Schedule {
     }
 
     /// The slot of a domain, which is taken into memory with its stored heat if need be.
-    fn slot_of(&mut self, key: DomainKey) -> Result<u32, PageDbError> {
+    fn slot_of(&mut self, key: DomainKey, now: Time) -> Result<u32, PageDbError> {
         if let Some(&slot) = self.by_key.get(&key) {
             return Ok(slot);
         }
@@ -281,7 +288,7 @@ impl Schedule {
         };
         let heat = stored.map(|record| record.heat).unwrap_or_default();
         // It had no work, or it would be here: what comes is all there is.
-        Ok(self.insert(Domain::new(key, heat, Loaded::Everything)))
+        Ok(self.insert(Domain::new(key, heat, Loaded::Everything, now)))
     }
 
     fn insert(&mut self, domain: Domain) -> u32 {

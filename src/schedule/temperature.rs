@@ -27,14 +27,13 @@ pub struct Limits {
     counting: Option<Counting>,
 }
 
-/// The hard limit as counts.
+/// The hard limit as counts: `per_window` hand-outs, in `groups` groups of nearly equal size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Counting {
     /// Milliseconds of the window.
     window: u64,
-    /// Hand-outs of a group, and groups in the window.
-    group: u64,
-    groups: usize,
+    per_window: u64,
+    groups: u64,
 }
 
 impl Limits {
@@ -102,8 +101,12 @@ impl Counting {
     fn new(hard: f64) -> Counting {
         let per_window = (hard.min(1e12) as u64).max(1);
         let window = if hard < 1.0 { (1000.0 / hard).ceil() as u64 } else { 1000 };
-        let group = (per_window / GROUPS).max(1);
-        Counting { window, group, groups: (per_window / group).min(GROUPS) as usize }
+        Counting { window, per_window, groups: per_window.min(GROUPS) }
+    }
+
+    /// Hand-outs of a group; over all groups they add up to `per_window`.
+    fn size(&self, group: usize) -> u64 {
+        self.per_window / self.groups + u64::from((group as u64) < self.per_window % self.groups)
     }
 }
 
@@ -139,9 +142,9 @@ impl Recent {
         let Some(counting) = limits.counting else { return };
         self.last[self.group] = now;
         self.filled += 1;
-        if self.filled >= counting.group {
+        if self.filled >= counting.size(self.group) {
             self.filled = 0;
-            self.group = (self.group + 1) % counting.groups;
+            self.group = (self.group + 1) % counting.groups as usize;
         }
     }
 }
@@ -192,9 +195,11 @@ mod tests {
 
     #[test]
     fn a_steady_crawl_reaches_the_hard_limit() {
-        let limits = Limits::new(0.25, 100.0, 60.0);
-        let served = serve(&limits, (1_000_000..1_010_000).step_by(1));
-        assert_eq!(served.len(), 1000);
+        for hard in [1.0, 3.0, 15.0, 19.0, 29.0, 100.0, 107.0] {
+            let limits = Limits::new(0.25, hard, 60.0);
+            let served = serve(&limits, (1_000_000..1_010_000).step_by(1));
+            assert_eq!(served.len(), 10 * hard as usize, "{hard}");
+        }
     }
 
     #[test]

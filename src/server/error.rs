@@ -99,7 +99,7 @@ impl From<SubmitError> for ApiError {
 
 impl From<FrontierError> for ApiError {
     fn from(error: FrontierError) -> Self {
-        if let FrontierError::Closed = error {
+        if let FrontierError::Closed | FrontierError::Stuck(_) = error {
             return ApiError::unavailable(&error.to_string());
         }
         tracing::error!(%error, "the frontier failed");

@@ -89,7 +89,7 @@ impl Default for Settings {
             page_db_path: "aduana.db".into(),
             persist: true,
             map_size: 64 << 30,
-            max_backlog_bytes: 64 << 20,
+            max_backlog_bytes: 48 << 20,
             scorer: Scorer::None,
             use_scores: false,
             page_rank_damping: 0.85,

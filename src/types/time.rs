@@ -1,8 +1,9 @@
 //! Points in time, and the clock they come from. Time is injected: nothing below the command line asks
 //! the operating system for it except through a [`Clock`].
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Milliseconds since the epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,14 +41,19 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Time;
 }
 
-/// The operating system's clock.
+/// The operating system's clock as of the first call, carried on by its steady one: setting the clock while
+/// the process runs neither ends leases nor blocks domains.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Time {
-        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        Time(since_epoch.map_or(0, |d| d.as_millis() as u64))
+        static START: LazyLock<(Time, Instant)> = LazyLock::new(|| {
+            let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            (Time(since_epoch.map_or(0, |d| d.as_millis() as u64)), Instant::now())
+        });
+        let (time, instant) = *START;
+        time + instant.elapsed()
     }
 }
 
