@@ -158,7 +158,14 @@ impl Frontier {
             lock: Mutex::new(Some(lock)),
         });
         let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
-            std::thread::Builder::new().name(name.into()).spawn(body).map_err(FrontierError::Thread)
+            let run = || {
+                // Without its threads the frontier would take edits and never answer. The log has everything:
+                // a restart is the remedy.
+                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
+                    std::process::abort();
+                }
+            };
+            std::thread::Builder::new().name(name.into()).spawn(run).map_err(FrontierError::Thread)
         };
         let (for_log, for_writer) = (inner.clone(), inner.clone());
         let threads = vec![
