@@ -133,7 +133,7 @@ mod tests {
         read
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn silence_is_limited_until_the_version_of_http_is_known() {
         let silent: [&[&[u8]]; 3] = [&[], &[b"P"], &[b"PRI * HT", b"TP/2.0\r\n"]];
         for silent in silent {
