@@ -54,6 +54,13 @@ impl Counters {
     }
 }
 
+/// `format` as it stands in the table.
+pub fn encode_format() -> Vec<u8> {
+    let mut out = Vec::new();
+    put_varint(&mut out, FORMAT);
+    out
+}
+
 /// `domain_unit` as it stands in the table.
 pub fn domain_unit_name(unit: DomainUnit) -> &'static str {
     match unit {

@@ -5,6 +5,7 @@
 
 mod apply;
 mod backup;
+pub mod bulk;
 mod check;
 mod domain_record;
 mod env;
