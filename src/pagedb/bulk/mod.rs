@@ -38,6 +38,7 @@ use super::apply::Rules;
 use super::env::{InTable, PageDb, PageDbError, PageDbOptions, Snapshot};
 use super::info::{self, Counters};
 use super::link_list;
+use super::scoring::Scoring;
 use crate::types::{DomainUnit, PageIndex};
 use appender::{Appender, To};
 use intake::Read;
@@ -158,7 +159,17 @@ impl Work<'_> {
         ids.file.delete()?;
         // The temperature plays no part: nothing is handed out.
         let rules = Rules { heat_window: 1.0, max_depth };
-        let states = States { linked: &linked, sites, old, rules, rows: &mut rows, dir: self.dir, memory };
+        let scoring = old.map_or_else(|| Ok(Scoring::none()), Snapshot::scoring)?;
+        let states = States {
+            linked: &linked,
+            sites,
+            old,
+            rules,
+            scoring: scoring.clone(),
+            rows: &mut rows,
+            dir: self.dir,
+            memory,
+        };
         let changes = pages.records(pages.all(), READ_BUFFER);
         let mut counters = states.write(changes, displaced, progress)?;
         counters.links = write_links(lists, old, &mut rows)?;
@@ -171,6 +182,7 @@ impl Work<'_> {
         rows.put(To::Info, info::DOMAIN_UNIT_KEY, info::domain_unit_name(unit).as_bytes())?;
         rows.put(To::Info, info::FORMAT_KEY, &info::encode_format())?;
         rows.put(To::Info, info::MAX_DEPTH_KEY, &info::encode_max_depth(max_depth))?;
+        rows.put(To::Info, info::SCORING_KEY, &scoring.encode())?;
         rows.finish()?;
         Ok(counters)
     }

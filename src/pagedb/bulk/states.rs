@@ -21,6 +21,7 @@ use crate::pagedb::info::Counters;
 use crate::pagedb::page_record::PageRecord;
 use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::{SCHEDULE_KEY_LEN, ScheduleKey, content_key};
+use crate::pagedb::scoring::{Scoring, finite, seed_score};
 use crate::types::codec::{Malformed, Reader};
 use crate::types::{DomainKey, PageIndex, PageKey, Score};
 
@@ -43,6 +44,7 @@ pub(super) struct States<'a, 's> {
     pub sites: &'a mut Sites,
     pub old: Option<&'s Snapshot>,
     pub rules: Rules,
+    pub scoring: Scoring,
     pub rows: &'a mut Appender,
     pub dir: &'a Path,
     pub memory: usize,
@@ -62,7 +64,7 @@ impl States<'_, '_> {
         let mut old_records = OldRows::new(old, |tables| tables.hash2info)?;
         let memory = self.memory;
         let mut pages = PageWriter {
-            rules: self.rules,
+            transitions: Transitions { rules: self.rules, scoring: self.scoring },
             rows: self.rows,
             sites: self.sites,
             counters: Counters::default(),
@@ -176,34 +178,62 @@ fn decode(key: PageKey, mut reader: Reader<'_>, linked: &Linked) -> Result<Chang
     Ok(Change { key, index, score, crawls: reader.rest().to_vec() })
 }
 
-/// A page's state after the import.
-fn changed(old: Option<PageState>, change: &Change, depth: u32, rules: Rules) -> PageState {
-    let is_crawled = !change.crawls.is_empty();
-    let mut page = old.unwrap_or(PageState {
-        index: change.index,
-        status: Status::TooDeep,
-        depth,
-        score: change.score.unwrap_or_default(),
-        attempts: 0,
-    });
-    page.depth = depth;
-    if let (Some(score), true) = (change.score, page.status != Status::Crawled) {
-        page.score = if old.is_some() { page.score.max(score) } else { score };
+/// How states change.
+struct Transitions {
+    rules: Rules,
+    scoring: Scoring,
+}
+
+impl Transitions {
+    /// A page's state after the import. `share` is its domain's.
+    fn changed(&self, old: Option<PageState>, change: &Change, depth: u32, share: Score) -> PageState {
+        let mut page = old.unwrap_or(PageState {
+            index: change.index,
+            status: Status::TooDeep,
+            depth,
+            score: Score::ZERO,
+            given: change.score.unwrap_or_default(),
+            attempts: 0,
+        });
+        page.depth = depth;
+        if page.status != Status::Crawled {
+            if let (Some(score), Some(_)) = (change.score, old) {
+                page.given = page.given.max(score);
+            }
+            page.score = self.score(&page, old.is_none(), change, share);
+        }
+        match page.status {
+            Status::Scheduled | Status::TooDeep => page.status = self.rules.waiting(depth),
+            Status::Leased { .. } | Status::Crawled => {}
+        }
+        if !change.crawls.is_empty() {
+            page.status = Status::Crawled;
+            page.attempts = 0;
+        }
+        page
     }
-    match page.status {
-        Status::Scheduled | Status::TooDeep => page.status = rules.waiting(depth),
-        Status::Leased { .. } | Status::Crawled => {}
+
+    /// Without a scorer the given score; with one, what a page is worth that nobody has linked to, until the next
+    /// round: what its parents would pass on is left to that.
+    fn score(&self, page: &PageState, is_new: bool, change: &Change, share: Score) -> Score {
+        if !self.scoring.is_scored() {
+            return page.given;
+        }
+        if page.depth == 0 && change.score.is_some() {
+            return seed_score(page.given);
+        }
+        let base = self.scoring.estimate_at(change.key).base;
+        match (is_new, change.score) {
+            (true, Some(_)) => finite(base + f64::from(share.get())),
+            (true, None) => finite(base),
+            (false, _) => page.score,
+        }
     }
-    if is_crawled {
-        page.status = Status::Crawled;
-        page.attempts = 0;
-    }
-    page
 }
 
 /// Writes page after page.
 struct PageWriter<'a> {
-    rules: Rules,
+    transitions: Transitions,
     rows: &'a mut Appender,
     sites: &'a mut Sites,
     counters: Counters,
@@ -224,7 +254,10 @@ impl PageWriter<'_> {
         depth: Option<u32>,
     ) -> Result<(), PageDbError> {
         let state = match (old, change, depth) {
-            (old, Some(change), Some(depth)) => changed(old, change, depth, self.rules),
+            (old, Some(change), Some(depth)) => {
+                let share = self.sites.domain(key.domain())?.share;
+                self.transitions.changed(old, change, depth, share)
+            }
             (Some(old), None, _) => old,
             _ => return Err(corrupted("changes", &key.to_bytes())),
         };
