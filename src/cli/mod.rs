@@ -7,6 +7,8 @@ mod backup;
 mod cert;
 mod check;
 mod dump;
+mod export;
+mod import;
 mod passwd;
 mod progress;
 mod replay;
@@ -47,6 +49,8 @@ enum Command {
     Check(check::Args),
     Dump(dump::Args),
     Backup(backup::Args),
+    Import(import::Args),
+    Export(export::Args),
     Synth(synth::Args),
 }
 
@@ -60,6 +64,8 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
         Command::Backup(args) => backup::run(args),
+        Command::Import(args) => import::run(args),
+        Command::Export(args) => export::run(args),
         Command::Synth(args) => synth::run(args),
     };
     done.unwrap_or_else(|error| report::failed(&error))

@@ -6,6 +6,7 @@
 
 mod batch;
 mod error;
+pub mod import;
 mod intake;
 pub mod offline;
 mod options;

@@ -27,6 +27,13 @@ impl Snapshot {
         info::scoring(&self.tables, &self.txn)
     }
 
+    /// The depth limit that the schedule was made for.
+    pub fn stored_max_depth(&self) -> Result<Option<u32>, PageDbError> {
+        let bytes = self.tables.info.get(&self.txn, info::MAX_DEPTH_KEY)?;
+        let bytes = bytes.ok_or_else(|| corrupted("info", info::MAX_DEPTH_KEY))?;
+        info::decode_max_depth(bytes).in_table("info", info::MAX_DEPTH_KEY)
+    }
+
     /// A page's key and URL by its index.
     pub fn url(&self, index: PageIndex) -> Result<Option<(PageKey, PageUrl)>, PageDbError> {
         let Some(record) = self.url_record(index)? else { return Ok(None) };

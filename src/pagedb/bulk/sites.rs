@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::pagedb::domain_record::{DomainRecord, site_key};
-use crate::pagedb::env::{InTable, PageDbError, Snapshot, corrupted};
+use crate::pagedb::env::{PageDbError, Snapshot, corrupted};
 use crate::types::{DomainKey, DomainUnit, PageKey, UrlHasher};
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -127,14 +127,5 @@ impl Sites {
         let hash = (self.hasher.site)(text);
         self.list.push(Site { text: text.into(), hash, domain, number });
         site
-    }
-}
-
-impl Snapshot {
-    /// Whether a domain's row decodes is found out when the sites are loaded.
-    pub(super) fn stored_max_depth(&self) -> Result<Option<u32>, PageDbError> {
-        use crate::pagedb::info;
-        let bytes = self.tables.info.get(&self.txn, info::MAX_DEPTH_KEY)?.unwrap_or(&[0]);
-        info::decode_max_depth(bytes).in_table("info", info::MAX_DEPTH_KEY)
     }
 }
