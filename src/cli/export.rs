@@ -24,10 +24,11 @@ use output::Output;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Formats:
-  ndjson      a page a line: url, status, score, depth, crawls and more; pages of a domain together
+  ndjson      a page a line: url, status, score, depth, crawls and more; domain by domain
   link-graph  a crawled page a line, in the order in which the pages were first seen:
-              url<TAB>score<TAB>link score link score ..., which import and replay read. The score of a page is its
-              content's, that of a link the best that anybody gave the page it leads to
+              url<TAB>score<TAB>link score link score ..., which import and replay read.
+              The score of a page is its content's, that of a link the best that anybody
+              gave the page it leads to
   parquet     the columns of ndjson, in row groups of 100,000 pages
 
 Examples:

@@ -31,11 +31,13 @@ use input::{Bad, ReadError, Reader};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Formats:
-  link-graph  a crawled page a line: url<TAB>link link ... or url<TAB>score<TAB>link score link score ...
+  link-graph  a crawled page a line: url<TAB>link link ... or
+              url<TAB>score<TAB>link score link score ...
   urls        a URL a line, then optionally its score: known from now on, to be crawled
   ndjson      a crawled page a line, the JSON objects that POST /crawled takes
-  warc        WARC files: each response (and the outlinks of a metadata record that follows it) is a crawled page
-  wat         Common Crawl's WAT files: each response is a crawled page, with the links of its HTML
+  warc        WARC files: each response of status 2xx is a crawled page; its links are those of
+              the metadata record behind it, if there is one
+  wat         Common Crawl's WAT files: each such response with the links of its HTML
 
 Examples:
   aduana synth --pages 1000000 | aduana import aduana.db -
@@ -108,9 +110,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             report(&imported, &sources.bad);
             Ok(ExitCode::SUCCESS)
         }
-        Err(ImportError::Source(error)) => {
-            Err(error).hint("nothing was imported; --skip-bad leaves such lines out")
-        }
+        Err(ImportError::Source(error)) => Err(error).hint(if sources.bad.refused {
+            "nothing was imported; --skip-bad leaves out what cannot be used"
+        } else {
+            "nothing was imported"
+        }),
         Err(ImportError::Frontier(error)) => {
             let in_use = matches!(error, FrontierError::InUse { .. });
             let failed = Err(error).with_context(|| format!("cannot import into {}", args.path.display()));

@@ -39,6 +39,8 @@ impl ReadError {
 /// What becomes of bad records.
 pub struct Bad {
     skip: bool,
+    /// One was refused, which ended the import.
+    pub refused: bool,
     count: u64,
     /// The first ones.
     named: Vec<String>,
@@ -49,13 +51,14 @@ const NAMED: usize = 10;
 
 impl Bad {
     pub fn new(skip: bool) -> Bad {
-        Bad { skip, count: 0, named: Vec::new() }
+        Bad { skip, refused: false, count: 0, named: Vec::new() }
     }
 
     /// # Errors
     /// The problem, unless bad records are to be skipped.
     pub fn take(&mut self, problem: String) -> anyhow::Result<()> {
         if !self.skip {
+            self.refused = true;
             anyhow::bail!(problem);
         }
         self.count += 1;
