@@ -218,3 +218,6 @@ impl Collector<'_> {
         finite(if page.is_uncrawled() { own + share } else { own })
     }
 }
+
+#[cfg(test)]
+mod tests;
