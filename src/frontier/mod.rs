@@ -20,7 +20,9 @@ mod writer;
 pub use error::{FrontierError, SubmitError};
 pub use options::Options;
 pub use request::HandOut;
-pub use scoring::{MakeScorer, Phase, RescoreError, RoundSummary, ScoringOptions, ScoringStats};
+pub use scoring::{
+    MakeScorer, Phase, RescoreError, RoundSummary, ScoringOptions, ScoringStats, content_scores,
+};
 pub use stats::Stats;
 
 use std::fs::File;
@@ -136,8 +138,7 @@ impl Frontier {
         // The limit first: the log's tail is applied under it.
         writer::growing(&db, || db.set_max_depth(rules))?;
         // And the scorer.
-        let (scorer, scorer_name, _) =
-            writer::growing(&db, || Ok(scoring::install(&db, options.scoring.as_ref())))??;
+        let scorer = writer::growing(&db, || scoring::install(&db, options.scoring.as_ref()))?;
         let applied = writer::recover(&db, &log, rules)?;
 
         let snapshot = db.snapshot()?;
@@ -159,7 +160,7 @@ impl Frontier {
             queue: writer::Queue::default(),
             mover,
             scoring: scoring::Control::default(),
-            scorer: scorer_name,
+            scorer,
             counters: Mutex::new(counters),
             applied: AtomicU64::new(applied),
             applied_now: watch::Sender::new(applied),
@@ -194,9 +195,9 @@ impl Frontier {
             spawn("aduana-writer", Box::new(move || writer::run(&for_writer)))?,
             spawn("aduana-log", Box::new(move || intake::run(&for_log, log)))?,
         ];
-        if let (Some(scorer), Some(options)) = (scorer, inner.options.scoring.clone()) {
+        if let Some(options) = inner.options.scoring.clone() {
             let inner = inner.clone();
-            let run = move || scoring::run(&inner, scorer, options, &stored);
+            let run = move || scoring::run(&inner, options, &stored);
             threads.push(spawn("aduana-scorer", Box::new(run))?);
         }
         *inner.threads.lock() = threads;

@@ -59,11 +59,6 @@ impl Mover {
         self.0.lock().is_some()
     }
 
-    /// How far the round is.
-    pub fn moved(&self) -> Option<Moved> {
-        self.0.lock().as_ref().map(|under| under.moved)
-    }
-
     /// Writes the next part, if there is one; the schedule must follow it before [`Mover::done`].
     ///
     /// # Errors

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::mover::Mover;
 use super::batch::{CHANGES_A_LOCK, LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY, SHORT_LINGER};
+use super::mover::Mover;
 use super::{FrontierError, Inner};
 use crate::log::Position;
 use crate::pagedb::{Applied, PageDb, PageDbError, Rules};

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::frontier::{MakeScorer, Options, ScoringOptions};
-use crate::score::{self, Hits, PageRank, StoppingRule};
+use crate::score::{self, Hits, PageRank, Stop};
 use crate::types::{DomainUnit, UrlHasher};
 
 pub use error::SettingsError;
@@ -43,7 +43,7 @@ pub struct Settings {
     pub site_share: f64,
     /// In units of the mean score.
     pub score_precision: f64,
-    pub score_max_loops: u64,
+    pub score_max_loops: u32,
     pub score_new_pages: u64,
     pub score_growth: f64,
     pub score_update_interval: Option<Duration>,
@@ -107,7 +107,7 @@ impl Default for Settings {
             use_scores: false,
             page_rank_damping: 0.85,
             score_only_other_domains: false,
-            site_share: 0.7,
+            site_share: 0.2,
             score_precision: score::DEFAULT_PRECISION,
             score_max_loops: score::DEFAULT_MAX_LOOPS,
             score_new_pages: 100,
@@ -159,11 +159,12 @@ impl Settings {
     fn scoring_options(&self) -> Option<ScoringOptions> {
         let (precision, max_loops, damping) =
             (self.score_precision, self.score_max_loops, self.page_rank_damping);
-        let stop = StoppingRule { precision, max_loops };
+        let stop = Stop { precision, max_loops, ..Stop::default() };
+        // The table of keys has seen to it that the numbers are in range.
         let scorer: MakeScorer = match self.scorer {
             Scorer::None => return None,
-            Scorer::PageRank => Arc::new(move || Box::new(PageRank::new(damping, stop))),
-            Scorer::Hits => Arc::new(move || Box::new(Hits::new(stop))),
+            Scorer::PageRank => Arc::new(move || Box::new(PageRank::new(damping, stop).unwrap_or_default())),
+            Scorer::Hits => Arc::new(move || Box::new(Hits::new(stop).unwrap_or_default())),
         };
         Some(ScoringOptions {
             scorer,

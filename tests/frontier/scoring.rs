@@ -24,7 +24,8 @@ fn with(scorer: fn() -> Box<dyn Scorer>, change: fn(&mut ScoringOptions)) -> imp
 }
 
 fn pagerank() -> Box<dyn Scorer> {
-    Box::new(PageRank::new(0.85, Stop { precision: 1e-9, max_loops: 1_000, ..Stop::default() }))
+    let stop = Stop { precision: 1e-9, max_loops: 1_000, ..Stop::default() };
+    Box::new(PageRank::new(0.85, stop).unwrap())
 }
 
 fn rescore(crawl: &Crawl) -> Result<RoundSummary, RescoreError> {
@@ -45,8 +46,11 @@ fn check(path: &Path) -> offline::Checked {
 fn crawl_some(crawl: &Crawl) {
     crawl.seeds(&[link("http://a.example/", 0.0), link("http://c.example/waits", 0.0)]);
     crawl.crawled(&[
-        page("http://a.example/", &[("/1", 0.9), ("/2", 0.1), ("http://b.example/", 0.0)]
-            .map(|(path, score)| (if path.starts_with('/') { leak(path) } else { path }, score))),
+        page(
+            "http://a.example/",
+            &[("/1", 0.9), ("/2", 0.1), ("http://b.example/", 0.0)]
+                .map(|(path, score)| (if path.starts_with('/') { leak(path) } else { path }, score)),
+        ),
         page("http://a.example/1", &[("http://b.example/", 0.5), ("http://a.example/3", 1.0)]),
         page("http://a.example/2", &[("http://b.example/", 0.0), ("http://b.example/x", 0.0)]),
         page("http://b.example/", &[("http://b.example/y", 0.0), ("http://a.example/", 0.0)]),
@@ -192,7 +196,17 @@ impl Scorer for InLinks {
     ) -> Result<RoundReport, ScoreError> {
         let count = |page| graph.in_links(PageIndex(page)).map(|sources| sources.len() as f64 / 100.0);
         self.0 = (0..graph.pages()).map(count).collect::<Result<_, _>>()?;
-        Ok(RoundReport::new(graph, 1, Stopped::Precision, 0.0, 0.0))
+        Ok(RoundReport {
+            scorer: self.name(),
+            pages: graph.pages(),
+            crawled: graph.crawled(),
+            links: graph.links(),
+            loops: 1,
+            stopped: Stopped::Precision,
+            change: 0.0,
+            error_bound: None,
+            duration: std::time::Duration::ZERO,
+        })
     }
 
     fn get(&self, page: PageIndex) -> Option<f64> {
@@ -200,7 +214,7 @@ impl Scorer for InLinks {
     }
 
     fn estimate(&self) -> Estimate {
-        Estimate { base: 0.001, share: 0.0, hub: 0.0, pages: self.0.len() as u64 }
+        Estimate { base: 0.001, pages: self.0.len() as u64, ..Estimate::default() }
     }
 }
 

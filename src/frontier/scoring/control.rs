@@ -19,10 +19,13 @@ pub struct RoundSummary {
     pub crawled: u64,
     pub links: u64,
     pub iterations: u64,
-    /// The rule that ended the iterations: `precision` or `max_loops`.
+    /// The rule that ended the iterations: `precision`, `max_loops`, or `rounding` where 64-bit floats get no closer.
     pub stopped_by: &'static str,
     /// The largest change of a page's score in the last iteration, in units of the mean score.
     pub last_change: f64,
+    /// Greatest possible sum over all pages of the distance to the exact scores; only PageRank has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_bound: Option<f64>,
     /// Schedule entries that moved.
     pub entries_moved: u64,
     /// The whole round; then its parts: reading the links, iterating, bringing the scores to the tables.
@@ -214,12 +217,13 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::PageRank;
+    use crate::score::{PageRank, Stop};
     use std::sync::Arc;
 
     fn pace(change: impl Fn(&mut ScoringOptions)) -> (Pace, Instant) {
         let began = Instant::now();
-        let mut options = ScoringOptions::new(Arc::new(|| Box::new(PageRank::default())));
+        let mut options =
+            ScoringOptions::new(Arc::new(|| Box::new(PageRank::new(0.85, Stop::default()).unwrap())));
         change(&mut options);
         (Pace { options, must: false, crawled: 10_000, applied: 20_000, began, rest_until: began }, began)
     }

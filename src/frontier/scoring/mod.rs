@@ -5,16 +5,19 @@
 //! disk is its vector (`scores/`): the next round starts from it, and `aduana check` compares the tables with it. It
 //! is written before the tables hear of the round. A vector that is missing or damaged costs a round, no more.
 
+mod content;
 mod control;
 mod files;
 mod options;
 mod round;
+mod sites;
 
+pub use content::content_scores;
 pub use control::{Phase, RescoreError, RoundSummary, ScoringStats};
 pub use options::{MakeScorer, ScoringOptions};
 
 pub(super) use control::Control;
-pub(super) use files::{StoredScores, stored};
+pub(super) use files::stored;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,8 +26,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::{Frontier, FrontierError, Inner};
-use crate::pagedb::{NO_SCORER, PageDb, Scoring};
-use crate::score::Scorer;
+use crate::pagedb::{NO_SCORER, PageDb, PageDbError, Scoring};
 use crate::types::Estimate;
 use control::Pace;
 use round::Runner;
@@ -75,20 +77,18 @@ impl Frontier {
     }
 }
 
-/// Makes the scorer that the options name the one of the tables; returns it with its name, and whether it is new.
-pub(super) fn install(
-    db: &PageDb,
-    options: Option<&ScoringOptions>,
-) -> Result<(Option<Box<dyn Scorer>>, String, bool), FrontierError> {
+/// Makes the scorer that the options name the one of the tables, and returns its name.
+pub(super) fn install(db: &PageDb, options: Option<&ScoringOptions>) -> Result<String, PageDbError> {
     let scorer = options.map(|options| (options.scorer)());
     let name = scorer.as_ref().map_or(NO_SCORER, |scorer| scorer.name()).to_owned();
-    let first = scorer.as_ref().map_or(Estimate::before_rounds(0.0, 0.0), |scorer| scorer.estimate());
-    let is_new = db.set_scorer(&name, first)?;
-    Ok((scorer, name, is_new))
+    let numbers = scorer.map(|scorer| scorer.estimate());
+    let (share, hub) = numbers.map_or((0.0, 0.0), |numbers| (numbers.share, numbers.hub));
+    db.set_scorer(&name, Estimate::before_rounds(share, hub))?;
+    Ok(name)
 }
 
 /// The scorer's thread.
-pub(super) fn run(inner: &Arc<Inner>, scorer: Box<dyn Scorer>, options: ScoringOptions, stored: &Scoring) {
+pub(super) fn run(inner: &Arc<Inner>, options: ScoringOptions, stored: &Scoring) {
     lower_priority();
     let now = Instant::now();
     let mut pace = Pace {
@@ -99,7 +99,7 @@ pub(super) fn run(inner: &Arc<Inner>, scorer: Box<dyn Scorer>, options: ScoringO
         rest_until: now,
         options,
     };
-    let mut runner = Runner::new(inner, scorer, pace.options.clone());
+    let runner = Runner::new(inner, pace.options.clone());
     let due = |pace: &Pace| {
         let crawled = inner.counters.lock().crawled;
         pace.due(crawled, inner.applied.load(Ordering::Acquire), Instant::now())

@@ -42,7 +42,7 @@ impl ScoringOptions {
             scorer,
             use_scores: false,
             only_other_domains: false,
-            site_share: 0.7,
+            site_share: 0.2,
             new_pages: 100,
             growth: 0.05,
             interval: None,
@@ -57,13 +57,6 @@ impl ScoringOptions {
     pub fn has_grown(&self, crawled: u64, at_last: u64) -> bool {
         let new = crawled.saturating_sub(at_last);
         new > 0 && new >= self.new_pages && new as f64 >= self.growth * at_last as f64
-    }
-
-    pub(super) fn threads(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            threads => threads,
-        }
     }
 }
 

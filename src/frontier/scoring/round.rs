@@ -1,22 +1,25 @@
 //! One scoring round, from the links to the schedule.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::content::content_scores;
 use super::files::{self, StoredScores};
+use super::sites::Shares;
 use super::{Phase, RescoreError, RoundSummary, ScoringOptions};
 use crate::frontier::{Inner, layout};
 use crate::graph::{GraphError, GraphOptions, LinkGraph, Watch};
-use crate::pagedb::{PageDb, PageDbError, Round, RoundScores};
-use crate::score::{RoundReport, Run, ScoreError, Scorer, sites};
-use crate::types::{DomainKey, PageIndex};
+use crate::pagedb::{PageDbError, Round, RoundScores};
+use crate::score::{Run, ScoreError};
+use crate::types::{DomainKey, Estimate, PageIndex};
+
+/// Stands for a base of 0.
+const LEAST_BASE: f64 = 1e-12;
 
 /// Runs the rounds of a frontier, one after the other.
 pub(super) struct Runner<'f> {
     inner: &'f Arc<Inner>,
-    scorer: Box<dyn Scorer>,
     options: ScoringOptions,
     dir: PathBuf,
 }
@@ -24,7 +27,7 @@ pub(super) struct Runner<'f> {
 /// The scores of a round as the tables take them.
 struct Scores {
     stored: StoredScores,
-    shares: HashMap<DomainKey, f64, foldhash::fast::RandomState>,
+    shares: Shares,
 }
 
 impl RoundScores for Scores {
@@ -33,7 +36,7 @@ impl RoundScores for Scores {
     }
 
     fn of_domain(&self, key: DomainKey) -> f64 {
-        self.shares.get(&key).copied().unwrap_or(0.0)
+        self.shares.of(key)
     }
 }
 
@@ -71,19 +74,19 @@ impl From<ScoreError> for RoundError {
 }
 
 impl<'f> Runner<'f> {
-    pub fn new(inner: &'f Arc<Inner>, scorer: Box<dyn Scorer>, options: ScoringOptions) -> Self {
+    pub fn new(inner: &'f Arc<Inner>, options: ScoringOptions) -> Self {
         let dir = inner.options.path.join(layout::SCORES);
-        Runner { inner, scorer, options, dir }
+        Runner { inner, options, dir }
     }
 
-    pub fn round(&mut self) -> Result<RoundSummary, RescoreError> {
+    pub fn round(&self) -> Result<RoundSummary, RescoreError> {
         self.try_round().map_err(|error| match error {
             RoundError::Cancelled => RescoreError::Closed,
             other => RescoreError::Failed(other.to_string()),
         })
     }
 
-    fn try_round(&mut self) -> Result<RoundSummary, RoundError> {
+    fn try_round(&self) -> Result<RoundSummary, RoundError> {
         let started = Instant::now();
         let inner = self.inner;
         let db = &inner.db;
@@ -104,32 +107,39 @@ impl<'f> Runner<'f> {
 
         inner.scoring.enter(Phase::Scores);
         let warm = files::warm_start(&self.dir, &scoring);
-        let run = Run { threads: self.options.threads(), watch, warm: warm.as_ref() };
-        let report = self.scorer.update(&graph, content.as_deref(), &run)?;
-        let shares = self.shares(&graph)?;
-        let stored = files::write(&self.dir, self.scorer.as_ref(), number, graph.pages())?;
+        let run = Run { threads: self.options.threads, watch, warm: warm.as_deref(), clock: &*inner.clock };
+        // A new one for each round: between rounds nothing of a scorer stays in memory.
+        let mut scorer = (self.options.scorer)();
+        let report = scorer.update(&graph, content.as_deref(), &run)?;
+        drop((content, warm));
+        let stored = files::write(&self.dir, &*scorer, number, graph.pages())?;
+        let estimate = scorer.estimate();
+        drop(scorer);
+        let shares = Shares::new(db, &graph, estimate.base, self.options.site_share)?;
         let scored = started.elapsed().as_secs_f64();
 
         inner.scoring.enter(Phase::Schedule);
-        let round = Round { number, crawled: graph.crawled(), estimate: self.scorer.estimate() };
-        let (pages, crawled, links) = (graph.pages(), graph.crawled(), graph.links());
-        drop((graph, content, warm));
+        // What is passed on is reckoned in units of the base.
+        let (base, site) = (estimate.base.max(LEAST_BASE), shares.of_unknown);
+        let estimate = Estimate { base, site, ..estimate };
+        let round = Round { number, crawled: graph.crawled(), estimate };
+        drop(graph);
         let told = inner.mover.begin(round, Arc::new(Scores { stored, shares }));
         inner.queue.nudge();
         // Cut off if the frontier closes: the next start runs a round.
         let moved = told.recv().map_err(|_| RoundError::Cancelled)?;
-        files::keep_only(&self.dir, self.scorer.name(), number);
+        files::keep_only(&self.dir, number);
 
-        let RoundReport { iterations, stopped_by, last_change, .. } = report;
         let seconds = started.elapsed().as_secs_f64();
         Ok(RoundSummary {
             round: number,
-            pages,
-            crawled,
-            links,
-            iterations,
-            stopped_by: stopped_by.name(),
-            last_change,
+            pages: report.pages,
+            crawled: report.crawled,
+            links: report.links,
+            iterations: u64::from(report.loops),
+            stopped_by: report.stopped.name(),
+            last_change: report.change,
+            error_bound: report.error_bound,
             entries_moved: moved.entries,
             seconds,
             graph_seconds,

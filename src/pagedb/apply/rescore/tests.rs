@@ -22,7 +22,7 @@ impl RoundScores for Fixed {
 }
 
 fn estimate(base: f64, pages: u64) -> crate::types::Estimate {
-    crate::types::Estimate { base, share: 0.5, hub: 0.0, pages }
+    crate::types::Estimate { base, share: 0.5, hub: 0.0, site: 0.0, pages }
 }
 
 fn round(number: u64, base: f64, pages: u64) -> Round {
