@@ -126,6 +126,3 @@ pub struct Estimate {
     /// Pages that the round knew: those with a lesser index have a score.
     pub pages: u64,
 }
-
-#[cfg(test)]
-mod tests;
