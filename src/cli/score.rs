@@ -199,12 +199,13 @@ fn summary(report: &RoundReport) -> String {
         Stopped::MaxLoops => "stopped by --max-loops",
     };
     let mut text = format!(
-        "{}: {} pages ({} crawled, {} links); {rule} after {} loops in {:.2} s; last change {:.1e} of the mean",
+        "{}: {} pages ({} crawled, {} links); {rule} after {} loop{} in {:.2} s; last change {:.1e} of the mean",
         report.scorer,
         report.pages,
         report.crawled,
         report.links,
         report.loops,
+        if report.loops == 1 { "" } else { "s" },
         report.duration.as_secs_f64(),
         report.change,
     );

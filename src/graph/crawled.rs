@@ -105,11 +105,6 @@ impl Crawled {
             Some(at as u32 * 64 + bit)
         })
     }
-
-    /// Bytes in memory.
-    pub fn bytes(&self) -> u64 {
-        (self.words.len() * 8 + self.before.len() * 4) as u64
-    }
 }
 
 #[cfg(test)]

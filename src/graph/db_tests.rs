@@ -1,6 +1,6 @@
 //! Graphs of stored databases.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::*;
 use crate::pagedb::{PageDb, PageDbOptions, Rules};
@@ -11,11 +11,25 @@ const RULES: Rules = Rules { heat_window: 60.0, max_depth: None };
 struct Db {
     db: PageDb,
     dir: tempfile::TempDir,
-    position: u64,
+    position: AtomicU64,
 }
 
 fn link(text: &str) -> Link {
     Link { url: PageUrl::parse(text).unwrap(), score: Score::new(0.5).unwrap() }
+}
+
+/// The edit of a crawled page.
+fn crawled(url: &str, score: f64, links: &[&str]) -> Vec<u8> {
+    let page = CrawledPage {
+        url: PageUrl::parse(url).unwrap(),
+        score: Score::new(score).unwrap(),
+        time: Time(1),
+        content_hash: None,
+        links: links.iter().map(|text| link(text)).collect(),
+    };
+    let mut bytes = Vec::new();
+    edit::encode_crawled(&page, &mut bytes);
+    bytes
 }
 
 impl Db {
@@ -23,21 +37,18 @@ impl Db {
         let dir = tempfile::tempdir().unwrap();
         let options = PageDbOptions { map_size: 64 << 20, ..PageDbOptions::default() };
         let db = PageDb::open(&dir.path().join("pages"), options).unwrap();
-        Db { db, dir, position: 0 }
+        Db { db, dir, position: AtomicU64::new(0) }
     }
 
-    fn crawl(&mut self, url: &str, score: f64, links: &[&str]) {
-        let page = CrawledPage {
-            url: PageUrl::parse(url).unwrap(),
-            score: Score::new(score).unwrap(),
-            time: Time(1),
-            content_hash: None,
-            links: links.iter().map(|text| link(text)).collect(),
-        };
-        let mut bytes = Vec::new();
-        edit::encode_crawled(&page, &mut bytes);
-        self.position += 1;
-        self.db.apply(&[&bytes], self.position, RULES).unwrap();
+    fn crawl(&self, url: &str, score: f64, links: &[&str]) {
+        self.apply(&[crawled(url, score, links)]);
+    }
+
+    fn apply(&self, edits: &[Vec<u8>]) {
+        let n = edits.len() as u64;
+        let position = self.position.fetch_add(n, Ordering::Relaxed) + n;
+        let edits: Vec<&[u8]> = edits.iter().map(Vec::as_slice).collect();
+        self.db.apply(&edits, position, RULES).unwrap();
     }
 
     fn index(&self, url: &str) -> PageIndex {
@@ -50,7 +61,7 @@ impl Db {
     }
 
     /// URLs of the pages that link to this one.
-    fn into(&self, graph: &LinkGraph, url: &str) -> Vec<String> {
+    fn sources(&self, graph: &LinkGraph, url: &str) -> Vec<String> {
         let snapshot = self.db.snapshot().unwrap();
         let sources = graph.in_links(self.index(url)).unwrap();
         sources.into_iter().map(|page| snapshot.url(page).unwrap().unwrap().1.to_string()).collect()
@@ -58,7 +69,7 @@ impl Db {
 }
 
 fn three_domains() -> Db {
-    let mut db = Db::new();
+    let db = Db::new();
     db.crawl("http://a.example/", 0.25, &["http://a.example/1", "http://b.example/", "http://c.example/"]);
     db.crawl("http://b.example/", -0.5, &["http://a.example/1", "http://b.example/", "http://b.example/x"]);
     db.crawl("http://a.example/1", 0.0, &["http://a.example/", "http://b.example/x"]);
@@ -72,7 +83,7 @@ fn a_graph_has_the_links_of_the_database() {
         let all = db.graph(memory, false);
         assert_eq!((all.pages(), all.crawled(), all.links()), (5, 3, 8));
         // In order of index: the first was found on the same page, before the second.
-        assert_eq!(db.into(&all, "http://b.example/x"), ["http://a.example/1", "http://b.example/"]);
+        assert_eq!(db.sources(&all, "http://b.example/x"), ["http://a.example/1", "http://b.example/"]);
         assert!(all.is_crawled(db.index("http://b.example/")));
         assert!(!all.is_crawled(db.index("http://c.example/")));
     }
@@ -84,11 +95,11 @@ fn links_inside_a_domain_do_not_leak_into_a_graph_between_domains() {
     for memory in [usize::MAX, 0] {
         let between = db.graph(memory, true);
         assert_eq!((between.pages(), between.crawled(), between.links()), (5, 3, 4));
-        assert_eq!(db.into(&between, "http://b.example/"), ["http://a.example/"]);
-        assert_eq!(db.into(&between, "http://a.example/1"), ["http://b.example/"]);
-        assert_eq!(db.into(&between, "http://a.example/"), Vec::<String>::new());
-        assert_eq!(db.into(&between, "http://b.example/x"), ["http://a.example/1"]);
-        assert_eq!(db.into(&between, "http://c.example/"), ["http://a.example/"]);
+        assert_eq!(db.sources(&between, "http://b.example/"), ["http://a.example/"]);
+        assert_eq!(db.sources(&between, "http://a.example/1"), ["http://b.example/"]);
+        assert_eq!(db.sources(&between, "http://a.example/"), Vec::<String>::new());
+        assert_eq!(db.sources(&between, "http://b.example/x"), ["http://a.example/1"]);
+        assert_eq!(db.sources(&between, "http://c.example/"), ["http://a.example/"]);
     }
 }
 
@@ -106,29 +117,26 @@ fn content_scores_are_those_of_the_content_or_of_the_best_link() {
 
 #[test]
 fn pages_that_come_while_it_is_read_leave_a_graph_whole() {
-    let mut writer = Db::new();
-    for n in 0..6_000 {
-        let url = |n: usize| format!("http://h{}.example/{n}", n % 7);
+    let db = Db::new();
+    let url = |n: usize| format!("http://h{}.example/{n}", n % 7);
+    let page = |n: usize| {
         let links = [url(n * 2), url(n * 2 + 1), url(n / 3)];
-        writer.crawl(&url(n), 0.0, &links.each_ref().map(String::as_str));
-    }
-    let reader = PageDb::open_read_only(&writer.dir.path().join("pages")).unwrap();
-    let known = reader.snapshot().unwrap().counters().unwrap().pages;
-    let writer = std::sync::Mutex::new((&mut writer, 6_000));
+        crawled(&url(n), 0.0, &links.each_ref().map(String::as_str))
+    };
+    db.apply(&(0..6_000).map(page).collect::<Vec<_>>());
+    let known = db.db.snapshot().unwrap().counters().unwrap().pages;
+    let crawled_so_far = AtomicU64::new(6_000);
     // Between two chunks more pages are crawled: known ones, with links to new ones.
     let grow = |_: u64, _: u64| {
-        let mut writer = writer.lock().unwrap();
-        for _ in 0..40 {
-            let n = writer.1;
-            writer.1 += 1;
-            let (url, new) = (format!("http://h{}.example/{n}", n % 7), format!("http://new.example/{n}"));
-            writer.0.crawl(&url, 0.0, &[&new, "http://h0.example/0"]);
-        }
+        let start = crawled_so_far.fetch_add(40, Ordering::Relaxed) as usize;
+        let new = |n: usize| format!("http://new.example/{n}");
+        let page = |n: usize| crawled(&url(n), 0.0, &[&new(n), "http://h0.example/0"]);
+        db.apply(&(start..start + 40).map(page).collect::<Vec<_>>());
     };
     let dir = tempfile::tempdir().unwrap();
     for memory in [usize::MAX, 1 << 16] {
         let options = GraphOptions { memory, ..GraphOptions::new(dir.path()) };
-        let graph = LinkGraph::build(&reader, &options, Watch { progress: &grow, ..Watch::none() }).unwrap();
+        let graph = LinkGraph::build(&db.db, &options, Watch { progress: &grow, ..Watch::none() }).unwrap();
         assert!(graph.pages() >= known && graph.crawled() > 6_000, "{graph:?}");
         let mut into = 0;
         for page in (0..graph.pages()).map(PageIndex) {
