@@ -28,8 +28,11 @@ fn main() {
         let packed = GraphOptions { memory: 8 << 20, ..GraphOptions::new(dir.path()) };
         let plain = LinkGraph::from_lists(urls, lists.clone()).expect("a graph");
         let packed = LinkGraph::from_lists_with(urls, lists.clone(), &packed).expect("a graph");
+        let a_link = |bytes: u64| bytes as f64 / plain.links() as f64;
+        let (out, into) = packed.bytes();
         println!("{pages} crawled pages, {urls} URLs, {} links", plain.links());
-        println!("{:<34}{:>10}{:>12}", "", "seconds", "");
+        println!("packed: {:.3} bytes a link out, {:.3} in", a_link(out), a_link(into));
+        println!("{:<34}{:>10}", "", "seconds");
         for (name, graph) in [("plain", &plain), ("packed", &packed)] {
             iterations(name, graph);
             rounds(name, graph);

@@ -65,7 +65,7 @@ impl Crawled {
         let (block, word) = (page / BLOCK_BITS, page / 64);
         let whole = &self.words[block * BLOCK_WORDS..word];
         let mut rank = self.before[block] + whole.iter().map(|word| word.count_ones()).sum::<u32>();
-        if page % 64 != 0 {
+        if !page.is_multiple_of(64) {
             rank += (self.words[word] & ((1 << (page % 64)) - 1)).count_ones();
         }
         rank

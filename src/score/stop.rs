@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(end(Stop { max_loops: 5, ..stop }, halving), (5, Stopped::MaxLoops));
         let exact = Stop { precision: 0.0, max_loops: 0, ..stop };
         // Down to the last bits, then back and forth.
-        let flicker = |n: u32| halving(n.min(50)) * if n % 2 == 0 { 1.0 } else { 1.1 };
+        let flicker = |n: u32| halving(n.min(50)) * if n.is_multiple_of(2) { 1.0 } else { 1.1 };
         assert_eq!(end(exact, flicker), (51 + PATIENCE, Stopped::Rounding));
         assert_eq!(end(exact, |n| if n < 3 { 1.0 } else { 0.0 }), (4, Stopped::Precision));
         // A change that is large and does not fall is no rounding.

@@ -40,7 +40,7 @@ impl Example {
         let most = [1, 3, 8, pages.max(1)][(number % 4) as usize];
         let mut lists = Vec::new();
         for page in 0..crawled {
-            let source = if number % 3 == 0 { page } else { page * 7 % pages };
+            let source = if number.is_multiple_of(3) { page } else { page * 7 % pages };
             let targets = match number % 5 {
                 // A cycle, in which some pages have further links.
                 0 if page % 2 == 0 => vec![(source + 1) % pages],
@@ -57,7 +57,7 @@ impl Example {
         }
         lists.sort();
         lists.dedup_by_key(|(source, _)| *source);
-        let positive = if number % 8 == 0 { 0 } else { 1000 };
+        let positive = if number.is_multiple_of(8) { 0 } else { 1000 };
         let content = (0..pages).map(|_| (random.below(200 + positive) as f32 - 199.0).min(500.0) / 100.0);
         let content = content.map(|score| if positive == 0 { score.min(0.0) } else { score }).collect();
         let damping = [0.85, 0.5, 0.99, 0.0, 0.85][(random.below(5)) as usize];
