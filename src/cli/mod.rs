@@ -11,6 +11,7 @@ mod passwd;
 mod progress;
 mod replay;
 mod report;
+mod score;
 mod serve;
 mod stdout;
 mod synth;
@@ -46,6 +47,7 @@ enum Command {
     Replay(Box<replay::Args>),
     Check(check::Args),
     Dump(dump::Args),
+    Score(score::Args),
     Backup(backup::Args),
     Synth(synth::Args),
 }
@@ -59,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(*args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
+        Command::Score(args) => score::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Synth(args) => synth::run(args),
     };
