@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module with those that it may use, the lowest first. A new rung is a new line.
-const LADDER: [(&str, &[&str]); 10] = [
+const LADDER: [(&str, &[&str]); 11] = [
     ("types", &[]),
     ("log", &["types"]),
     ("pagedb", &["types", "log"]),
@@ -18,7 +18,22 @@ const LADDER: [(&str, &[&str]); 10] = [
     ("server", &["types", "frontier"]),
     ("graph_file", &["types"]),
     ("synth", &["types"]),
-    ("cli", &["types", "log", "pagedb", "schedule", "frontier", "settings", "server", "graph_file", "synth"]),
+    ("nutch", &["types"]),
+    (
+        "cli",
+        &[
+            "types",
+            "log",
+            "pagedb",
+            "schedule",
+            "frontier",
+            "settings",
+            "server",
+            "graph_file",
+            "synth",
+            "nutch",
+        ],
+    ),
 ];
 
 /// Crates that only some modules may name: a layer that knows LMDB has LMDB's reasons to change.
