@@ -92,8 +92,14 @@ impl<R: BufRead> Source<R> {
 
 impl<R: BufRead + Seek> Source<R> {
     pub fn seek(&mut self, offset: u64) -> Result<(), NutchError> {
-        self.input.seek(SeekFrom::Start(offset))?;
         self.offset = offset;
-        Ok(())
+        match self.input.seek(SeekFrom::Start(offset)) {
+            Ok(_) => Ok(()),
+            // No file of this file system is so long.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                Err(self.refuse(Fault::CutOff("the file before this byte")))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }

@@ -84,7 +84,7 @@ impl MapReader {
         let position = *position;
         let path = self.path.join(DATA);
         self.data.seek(position).in_file(&path)?;
-        scan(&mut self.data, order, key).in_file(&path)
+        scan(&mut self.data, order, key, position).in_file(&path)
     }
 
     fn read_index(&self, order: KeyOrder) -> Result<Vec<(Box<[u8]>, u64)>, NutchError> {
@@ -94,19 +94,23 @@ impl MapReader {
     }
 }
 
-/// Goes on until the key or a greater one comes.
+/// Goes on from the record at `position` until the key or a greater one comes.
 fn scan<'r>(
     data: &'r mut SequenceReader<BufReader<File>>,
     order: KeyOrder,
     key: &[u8],
+    position: u64,
 ) -> Result<Option<&'r [u8]>, NutchError> {
-    loop {
-        let Some(entry) = data.next()? else { return Ok(None) };
+    if data.next()?.is_none() {
+        let fault = Fault::CutOff("a record that the index names");
+        return Err(Malformed { offset: position, fault }.into());
+    }
+    while let Some(entry) = data.current() {
         match order.compare(entry.key, key) {
-            Ordering::Less => {}
+            Ordering::Less => data.next()?,
             Ordering::Equal => break,
             Ordering::Greater => return Ok(None),
-        }
+        };
     }
     Ok(data.current().map(|entry| entry.value))
 }
@@ -120,8 +124,10 @@ fn index_entries(
     let mut bytes = 0;
     while let Some(entry) = reader.next()? {
         let fault = |fault| Malformed { offset: entry.position, fault };
-        let position = entry.value.try_into().map(u64::from_be_bytes).map_err(|_| {
-            fault(Fault::Length { what: "a position in the index", length: entry.value.len() as i64 })
+        let position = entry.value.try_into().ok().map(i64::from_be_bytes);
+        let position = position.and_then(|position| u64::try_from(position).ok()).ok_or_else(|| {
+            let length = entry.value.len() as i64;
+            fault(Fault::Length { what: "a position in the index", length })
         })?;
         if let Some((last, _)) = index.last()
             && order.compare(last, entry.key) == Ordering::Greater

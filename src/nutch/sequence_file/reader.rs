@@ -176,11 +176,13 @@ impl<R: BufRead + Seek> SequenceReader<R> {
     /// Goes on at `position`, which an [`Entry`] had, or an index, or [`SequenceReader::start`].
     ///
     /// # Errors
-    /// [`NutchError::Io`].
+    /// [`NutchError::Malformed`] if no file reaches so far, [`NutchError::Io`].
     pub fn seek(&mut self, position: u64) -> Result<(), NutchError> {
         self.block.clear();
         self.place = None;
+        self.ended = true;
+        self.source.seek(position)?;
         self.ended = false;
-        self.source.seek(position)
+        Ok(())
     }
 }
