@@ -65,6 +65,11 @@ PATH="$PWD/.venv/bin:$PATH"
 if ! http --version >/dev/null 2>&1 && ! httpie && ! install httpie; then
     skipped+=('HTTPie is missing: its tests are skipped')
 fi
+for program in java mvn; do
+    if [ ${#tests[@]} -gt 0 ] && ! has "$program"; then
+        skipped+=("$program is missing: the tests against Hadoop are skipped")
+    fi
+done
 if [ ! -e ../shared/data/debdocs.tsv.zst ]; then
     say 'the whole link graph is not here: the tests use tests/data'
 fi

@@ -7,6 +7,8 @@ mod backup;
 mod cert;
 mod check;
 mod dump;
+mod export;
+pub mod import;
 mod passwd;
 mod progress;
 mod replay;
@@ -46,6 +48,7 @@ enum Command {
     Replay(Box<replay::Args>),
     Check(check::Args),
     Dump(dump::Args),
+    Export(export::Args),
     Backup(backup::Args),
     Synth(synth::Args),
 }
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(*args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
+        Command::Export(args) => export::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Synth(args) => synth::run(args),
     };

@@ -3,9 +3,12 @@
 //! are held to Hadoop.
 
 mod alloc;
+mod cli;
+mod documented;
 mod hadoop;
 mod map;
 mod records;
 mod seed;
+mod segment;
 mod sequence;
 mod support;

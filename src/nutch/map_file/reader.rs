@@ -10,13 +10,16 @@ use super::super::sequence_file::{Entry, Header, SequenceReader};
 use super::super::{Fault, Limits, Malformed, NutchError, Unwritable};
 use super::{DATA, INDEX, KeyOrder};
 
+/// Keys and their positions in `data`, in ascending order.
+type Index = Vec<(Box<[u8]>, u64)>;
+
 /// A MapFile. Its index is read at the first [`MapReader::get`]; without one, it can still be read in order.
 pub struct MapReader {
     path: PathBuf,
     data: SequenceReader<BufReader<File>>,
     /// `Err` with the class's name if its order is not known.
     order: Result<KeyOrder, Unwritable>,
-    index: Option<Vec<(Box<[u8]>, u64)>>,
+    index: Option<Index>,
     limits: Limits,
 }
 
@@ -87,7 +90,7 @@ impl MapReader {
         scan(&mut self.data, order, key, position).in_file(&path)
     }
 
-    fn read_index(&self, order: KeyOrder) -> Result<Vec<(Box<[u8]>, u64)>, NutchError> {
+    fn read_index(&self, order: KeyOrder) -> Result<Index, NutchError> {
         let path = self.path.join(INDEX);
         let mut reader = open(&path, self.limits)?;
         index_entries(&mut reader, order, self.limits.index_bytes).in_file(&path)
@@ -119,8 +122,8 @@ fn index_entries(
     reader: &mut SequenceReader<BufReader<File>>,
     order: KeyOrder,
     limit: usize,
-) -> Result<Vec<(Box<[u8]>, u64)>, NutchError> {
-    let mut index: Vec<(Box<[u8]>, u64)> = Vec::new();
+) -> Result<Index, NutchError> {
+    let mut index = Index::new();
     let mut bytes = 0;
     while let Some(entry) = reader.next()? {
         let fault = |fault| Malformed { offset: entry.position, fault };

@@ -54,7 +54,8 @@ enum Layout {
 }
 
 /// Reads a record that has a Page inside: in the described layout or, if it does not fit that, in the one with a
-/// count. Both are read to the last byte, and where one fits the other misses by four bytes.
+/// count. Both are read to the last byte, and where one fits the other misses by four bytes (unless the next score is a denormal number,
+/// which reads as a small number of anchors).
 fn decode_either<T>(decode: impl Fn(Layout) -> Result<T, Malformed>) -> Result<T, Malformed> {
     let described = match decode(Layout::Described) {
         Ok(record) => return Ok(record),
