@@ -28,7 +28,8 @@ pub use record::Record;
 /// How much of a file is held in memory at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest record, block or decompressed value, in bytes.
+    /// Longest record, decompressed value, or column of a block, in bytes; also of a header's metadata. Lists of
+    /// empty texts take up to twelve times their bytes in memory.
     pub record_bytes: usize,
     /// Longest index of a MapFile, in bytes in memory.
     pub index_bytes: usize,

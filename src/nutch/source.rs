@@ -20,6 +20,11 @@ impl<R: BufRead> Source<R> {
         self.offset
     }
 
+    /// The longest thing that may be read.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     pub fn refuse(&self, fault: Fault) -> NutchError {
         self.refuse_at(self.offset, fault)
     }

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use aduana::nutch::map_file::{ArrayReader, ArrayWriter, MapReader, MapWriter};
 use aduana::nutch::sequence_file::{
@@ -102,7 +103,13 @@ struct Hadoop {
 }
 
 impl Hadoop {
-    fn find() -> Option<Hadoop> {
+    /// Looked for once; tests run side by side.
+    fn find() -> Option<&'static Hadoop> {
+        static HADOOP: LazyLock<Option<Hadoop>> = LazyLock::new(Hadoop::look_for);
+        HADOOP.as_ref()
+    }
+
+    fn look_for() -> Option<Hadoop> {
         for program in ["java", "mvn"] {
             let found =
                 Command::new(program).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -163,6 +163,12 @@ fn lengths_beyond_the_limits_are_refused_before_they_are_read() {
         let (_, fault) = fault(read_sequence(&bytes, limits));
         assert!(matches!(fault, Fault::TooLong { limit: 1_000, .. }), "{fault:?}");
     }
+    // Two bytes of the file are 48 bytes of memory.
+    let mut header = headers()[1].clone();
+    header.metadata = vec![(String::new(), String::new()); 100];
+    let bytes = write_sequence(header, SMALL, &Vec::new());
+    let (_, refused) = fault(read_sequence(&bytes, limits));
+    assert!(matches!(refused, Fault::TooLong { what: "metadata", .. }), "{refused}");
     // Two gigabytes in a file of a few bytes.
     let mut bytes = write_sequence(Header::v1("UTF8", "UTF8"), SMALL, &Vec::new());
     bytes.extend([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 1, b'k']);

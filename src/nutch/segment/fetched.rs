@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::map_file::{ArrayReader, Numbered};
 use super::super::record::{FetchListEntry, FetchStatus, FetcherOutput, InPage, Outlink, ParseData, Record};
+use super::super::sequence_file::Version;
 use super::super::{Fault, Limits, Malformed, NutchError};
 use super::{FETCHER, FETCHER_UNPARSED, PARSE_DATA};
 
@@ -118,8 +119,10 @@ impl Array {
         if found != T::CLASS && found != T::NAME {
             let fault =
                 Fault::Class { what: "the value class", found: found.clone(), expected: T::CLASS.to_owned() };
-            // Right behind the version and the name of the key class.
-            let offset = 4 + 2 + reader.map().header().key_class.len() as u64;
+            // Right behind the version and the name of the key class, whose length has one byte in version 6.
+            let header = reader.map().header();
+            let length = if header.version == Version::V1 { 2 } else { 1 };
+            let offset = 4 + length + header.key_class.len() as u64;
             return Err(NutchError::from(Malformed { offset, fault }).in_file(&path));
         }
         Ok(Array { path, reader, limits })

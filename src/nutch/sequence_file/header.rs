@@ -124,9 +124,16 @@ impl Header {
             let fault = Fault::Length { what: "metadata", length: i64::from(n) };
             return Err(source.refuse_at(start, fault));
         }
-        let mut metadata = Vec::new();
+        let mut metadata: Vec<(String, String)> = Vec::new();
+        let mut bytes = 0;
         for _ in 0..n {
-            metadata.push((read_text(source, "metadata")?, read_text(source, "metadata")?));
+            let (name, text) = (read_text(source, "metadata")?, read_text(source, "metadata")?);
+            bytes += size_of::<(String, String)>() + name.len() + text.len();
+            if bytes > source.limit() {
+                let (length, limit) = (bytes as u64, source.limit() as u64);
+                return Err(source.refuse_at(start, Fault::TooLong { what: "metadata", length, limit }));
+            }
+            metadata.push((name, text));
         }
         let sync = source.array("sync marker")?;
         Ok(Header { version: Version::V6, key_class, value_class, compression, metadata, sync })
