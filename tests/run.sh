@@ -71,6 +71,11 @@ fi
 if ! python3 -c 'import networkx, numpy, scipy' >/dev/null 2>&1 && ! python_packages networkx numpy scipy; then
     skipped+=('networkx is missing: no scores are compared with it')
 fi
+for program in java mvn; do
+    if [ ${#tests[@]} -gt 0 ] && ! has "$program"; then
+        skipped+=("$program is missing: the tests against Hadoop are skipped")
+    fi
+done
 if [ ! -e ../shared/data/debdocs.tsv.zst ]; then
     say 'the whole link graph is not here: the tests use tests/data'
 fi

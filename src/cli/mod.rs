@@ -7,6 +7,8 @@ mod backup;
 mod cert;
 mod check;
 mod dump;
+mod export;
+pub mod import;
 mod passwd;
 mod progress;
 mod replay;
@@ -48,6 +50,7 @@ enum Command {
     Check(check::Args),
     Dump(dump::Args),
     Score(score::Args),
+    Export(export::Args),
     Backup(backup::Args),
     Synth(synth::Args),
 }
@@ -62,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
         Command::Score(args) => score::run(args),
+        Command::Export(args) => export::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Synth(args) => synth::run(args),
     };
