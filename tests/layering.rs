@@ -7,18 +7,38 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module with those that it may use, the lowest first. A new rung is a new line.
-const LADDER: [(&str, &[&str]); 10] = [
+const LADDER: [(&str, &[&str]); 13] = [
     ("types", &[]),
     ("log", &["types"]),
     ("pagedb", &["types", "log"]),
+    ("graph", &["types", "pagedb"]),
+    // Scorers receive graphs, never a PageDB.
+    ("score", &["types", "graph"]),
     ("schedule", &["types", "log", "pagedb"]),
-    ("frontier", &["types", "log", "pagedb", "schedule"]),
+    ("frontier", &["types", "log", "pagedb", "graph", "score", "schedule"]),
     // Beside the server: what the frontier is opened with, and where the server listens.
-    ("settings", &["types", "frontier"]),
+    ("settings", &["types", "score", "frontier"]),
     ("server", &["types", "frontier"]),
     ("graph_file", &["types"]),
     ("synth", &["types"]),
-    ("cli", &["types", "log", "pagedb", "schedule", "frontier", "settings", "server", "graph_file", "synth"]),
+    ("nutch", &["types"]),
+    (
+        "cli",
+        &[
+            "types",
+            "log",
+            "pagedb",
+            "graph",
+            "score",
+            "schedule",
+            "frontier",
+            "settings",
+            "server",
+            "graph_file",
+            "synth",
+            "nutch",
+        ],
+    ),
 ];
 
 /// Crates that only some modules may name: a layer that knows LMDB has LMDB's reasons to change.

@@ -2,6 +2,7 @@
 
 mod link_graph;
 mod ndjson;
+mod nutch;
 mod output;
 mod page;
 mod parquet;
@@ -30,11 +31,14 @@ Formats:
               The score of a page is its content's, that of a link the best that anybody
               gave the page it leads to
   parquet     the columns of ndjson, in row groups of 100,000 pages
+  nutch-fetchlist  the best waiting pages as the fetch list of a new segment of Nutch 0.4 or 0.5,
+              the folder that --output names
 
 Examples:
   aduana export aduana.db --format ndjson | jq -r 'select(.crawls > 1) | .url'
   aduana export aduana.db --format link-graph | zstd > links.tsv.zst && aduana import new.db links.tsv.zst
-  aduana export aduana.db --format parquet --links --output pages.parquet")]
+  aduana export aduana.db --format parquet --links --output pages.parquet
+  aduana export aduana.db --format nutch-fetchlist --output segment --top 10000 --per-host 100")]
 pub struct Args {
     /// The database: the folder that page_db_path names
     path: PathBuf,
@@ -46,6 +50,8 @@ pub struct Args {
     /// Also the URLs that each crawled page links to; a link graph has them anyway
     #[arg(long)]
     links: bool,
+    #[command(flatten)]
+    nutch: nutch::Options,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -53,9 +59,16 @@ enum Format {
     Ndjson,
     LinkGraph,
     Parquet,
+    NutchFetchlist,
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let format = match args.format {
+        Format::NutchFetchlist => return nutch::run(&args.path, &args.output, &args.nutch),
+        Format::Ndjson => ndjson::write,
+        Format::LinkGraph => link_graph::write,
+        Format::Parquet => parquet::write,
+    };
     let db = PageDb::open_read_only(&args.path.join(layout::PAGES))
         .with_context(|| format!("cannot open {}", args.path.display()))
         .hint("PATH is the folder that page_db_path names")?;
@@ -63,11 +76,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let bar = progress::bar("exporting")?;
     let mut rows = progress::rows(&bar)?;
     let counters = db.snapshot()?.counters()?;
-    let exported = match args.format {
-        Format::Ndjson => ndjson::write(&db, args.links, &mut out, &mut |done| rows(done, counters.pages)),
-        Format::LinkGraph => link_graph::write(&db, &mut out, &mut |done| rows(done, counters.crawled)),
-        Format::Parquet => parquet::write(&db, args.links, &mut out, &mut |done| rows(done, counters.pages)),
-    };
+    let all = if args.format == Format::LinkGraph { counters.crawled } else { counters.pages };
+    let exported = format(&db, args.links, &mut out, &mut |done| rows(done, all));
     bar.finish_and_clear();
     exported?;
     out.finish()?;

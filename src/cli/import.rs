@@ -3,6 +3,7 @@
 mod input;
 mod link_graph;
 mod ndjson;
+pub mod nutch;
 mod urls;
 mod warc;
 mod wat;
@@ -38,6 +39,7 @@ Formats:
   warc        WARC files: each response of status 2xx is a crawled page; its links are those of
               the metadata record behind it, if there is one
   wat         Common Crawl's WAT files: each such response with the links of its HTML
+  nutch-segment  folders of fetched segments of Nutch 0.4 or 0.5
 
 Examples:
   aduana synth --pages 1000000 | aduana import aduana.db -
@@ -77,6 +79,7 @@ enum Format {
     Ndjson,
     Warc,
     Wat,
+    NutchSegment,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -135,6 +138,7 @@ fn open(format: Format, path: &Path, time: Time) -> Result<Box<dyn Reader>, Read
         Format::Ndjson => Box::new(ndjson::Ndjson::open(path, time)?),
         Format::Warc => Box::new(warc::Warc::open(path, time)?),
         Format::Wat => Box::new(wat::Wat::open(path, time)?),
+        Format::NutchSegment => Box::new(nutch::Segment::open(path)?),
     })
 }
 

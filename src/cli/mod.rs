@@ -8,11 +8,12 @@ mod cert;
 mod check;
 mod dump;
 mod export;
-mod import;
+pub mod import;
 mod passwd;
 mod progress;
 mod replay;
 mod report;
+mod score;
 mod serve;
 mod stdout;
 mod synth;
@@ -48,6 +49,7 @@ enum Command {
     Replay(Box<replay::Args>),
     Check(check::Args),
     Dump(dump::Args),
+    Score(score::Args),
     Backup(backup::Args),
     Import(import::Args),
     Export(export::Args),
@@ -63,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(*args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
+        Command::Score(args) => score::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Import(args) => import::run(args),
         Command::Export(args) => export::run(args),

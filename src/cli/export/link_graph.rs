@@ -4,12 +4,13 @@ use std::io::Write;
 
 use anyhow::Context;
 
+use super::output::Output;
 use super::page::url;
 use super::{PROGRESS_PAGES, Progress};
 use crate::pagedb::{PageDb, Snapshot};
 use crate::types::{PageIndex, Score};
 
-pub fn write(db: &PageDb, out: &mut impl Write, progress: Progress<'_>) -> anyhow::Result<()> {
+pub fn write(db: &PageDb, _: bool, out: &mut Output, progress: Progress<'_>) -> anyhow::Result<()> {
     for (done, row) in (1..).zip(db.links(false)) {
         let row = row?;
         // URLs never change: it does not matter that this snapshot is a later one.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::output::Output;
 use super::page::{History, links};
 use super::{PROGRESS_PAGES, Progress};
 use crate::pagedb::PageDb;
@@ -38,12 +39,7 @@ enum HashJson<'a> {
     Text(&'a str),
 }
 
-pub fn write(
-    db: &PageDb,
-    with_links: bool,
-    out: &mut impl Write,
-    progress: Progress<'_>,
-) -> anyhow::Result<()> {
+pub fn write(db: &PageDb, with_links: bool, out: &mut Output, progress: Progress<'_>) -> anyhow::Result<()> {
     for (done, page) in (1..).zip(db.pages()) {
         let mut page = page?;
         let history = History::of(&mut page);

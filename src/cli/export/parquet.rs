@@ -10,6 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
+use super::output::Output;
 use super::page::{History, links};
 use super::{PROGRESS_PAGES, Progress};
 use crate::pagedb::{Page, PageDb};
@@ -41,12 +42,7 @@ const SCHEMA: &str = "
 const LINKS: &str = "
     optional group links (LIST) { repeated group list { required binary element (STRING); } }";
 
-pub fn write(
-    db: &PageDb,
-    with_links: bool,
-    out: &mut (impl Write + Send),
-    progress: Progress<'_>,
-) -> anyhow::Result<()> {
+pub fn write(db: &PageDb, with_links: bool, out: &mut Output, progress: Progress<'_>) -> anyhow::Result<()> {
     let failed = Arc::default();
     let written = write_file(db, with_links, Sink { out, failed: Arc::clone(&failed) }, progress);
     // The library wraps what the writer said; a reader that went away must be told from other errors.

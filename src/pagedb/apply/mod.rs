@@ -57,8 +57,14 @@ impl PageDb {
         let scoring = info::scoring(tables, &txn)?;
 
         let mut domains = Domains::default();
-        let places =
-            domains.place(&mut txn, tables, &options.hasher, options.domain_unit, &mentions.sites)?;
+        let places = domains.place(
+            &mut txn,
+            tables,
+            &options.hasher,
+            options.domain_unit,
+            &scoring,
+            &mentions.sites,
+        )?;
         let context = Context { mentions: &mentions, places: &places, hasher: &options.hasher, tables };
         let mut cells = context.identify(&txn)?;
         let site_of = |site: u32| places[site as usize].site;

@@ -120,7 +120,7 @@ pub fn build<E: Send>(
     };
     let memory = options.memory;
     let max_depth = old.map_or(Ok(options.max_depth), Snapshot::stored_max_depth)?;
-    let mut sites = Sites::load(old, hasher, unit)?;
+    let mut sites = Sites::load(old, hasher, unit, stored_scoring(old)?)?;
     let old_urls = old::sorted_urls(old, &sites, work_dir.join("old"), memory / 2, progress)?;
     let read = intake::read(source, &mut sites, &work_dir, memory, progress)?;
     let work = Work { read, old, dir: &work_dir, memory };
@@ -159,7 +159,7 @@ impl Work<'_> {
         ids.file.delete()?;
         // The temperature plays no part: nothing is handed out.
         let rules = Rules { heat_window: 1.0, max_depth };
-        let scoring = old.map_or_else(|| Ok(Scoring::none()), Snapshot::scoring)?;
+        let scoring = stored_scoring(old)?;
         let states = States {
             linked: &linked,
             sites,
@@ -197,6 +197,11 @@ impl Work<'_> {
         let bytes = 2 * (urls + 150 * merged.entries + 8 * edits + 64 * self.read.counts.crawls + old);
         Ok((bytes as usize + (1 << 30)).next_multiple_of(1 << 20))
     }
+}
+
+/// Without an old database there is no scorer until a server sets one.
+fn stored_scoring(old: Option<&Snapshot>) -> Result<Scoring, PageDbError> {
+    old.map_or_else(|| Ok(Scoring::none()), Snapshot::scoring)
 }
 
 /// Bytes read at a time where one file is read.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::pagedb::domain_record::{DomainRecord, site_key};
 use crate::pagedb::env::{PageDbError, Snapshot, corrupted};
+use crate::pagedb::scoring::Scoring;
 use crate::types::{DomainKey, DomainUnit, PageKey, UrlHasher};
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -22,6 +23,7 @@ pub struct Site {
 pub struct Sites {
     hasher: UrlHasher,
     unit: DomainUnit,
+    scoring: Scoring,
     list: Vec<Site>,
     numbers: Map<Box<str>, u32>,
     /// Old ones, by their key in `sites`: the first `old.len()` of the list.
@@ -32,10 +34,16 @@ pub struct Sites {
 
 impl Sites {
     /// No sites, or those of a database.
-    pub fn load(old: Option<&Snapshot>, hasher: UrlHasher, unit: DomainUnit) -> Result<Sites, PageDbError> {
+    pub fn load(
+        old: Option<&Snapshot>,
+        hasher: UrlHasher,
+        unit: DomainUnit,
+        scoring: Scoring,
+    ) -> Result<Sites, PageDbError> {
         let mut sites = Sites {
             hasher,
             unit,
+            scoring,
             list: Vec::new(),
             numbers: Map::default(),
             old: Vec::new(),
@@ -116,7 +124,8 @@ impl Sites {
         while self.domains.contains_key(&key) {
             key = DomainKey(key.0.wrapping_add(1));
         }
-        self.domains.insert(key, DomainRecord::new(name));
+        let share = self.scoring.share_of_new(key);
+        self.domains.insert(key, DomainRecord { share, ..DomainRecord::new(name) });
         self.domain_of_name.insert(name.into(), key);
         key
     }

@@ -171,3 +171,30 @@ proptest! {
         assert_same(&live.db, &imported);
     }
 }
+
+#[test]
+fn under_a_scorer_new_pages_get_what_a_page_without_links_is_worth() {
+    let mut live = TestDb::new();
+    let estimate = crate::types::Estimate { base: 0.25, site: 0.5, ..Default::default() };
+    live.db.set_scorer("pagerank", estimate).unwrap();
+    live.seeds(&["http://old.example/"]);
+    let old_score = live.db.snapshot().unwrap().find(&url("http://old.example/")).unwrap().unwrap().1.score;
+    let page = CrawledPage {
+        url: url("http://new.example/"),
+        score: Score::ZERO,
+        time: NOW,
+        content_hash: None,
+        links: vec![Link { url: url("http://new.example/1"), score: Score::new(9.0).unwrap() }],
+    };
+    let (imported, ..) = import(Some(&live), &[Given::Crawled(page)], UrlHasher::default(), None, 0);
+    let report = imported.check(&mut |_, _| ()).unwrap();
+    assert!(report.is_ok(), "{report:?}");
+    let state = |text| imported.snapshot().unwrap().find(&url(text)).unwrap().unwrap().1;
+    assert_eq!(state("http://new.example/").score.get(), 0.25);
+    assert_eq!(
+        (state("http://new.example/1").score.get(), state("http://new.example/1").given.get()),
+        (0.75, 9.0)
+    );
+    assert_eq!(state("http://old.example/").score, old_score);
+    assert!(imported.snapshot().unwrap().scoring().unwrap().is_scored());
+}
