@@ -66,7 +66,7 @@ fn settings_that_are_wrong_are_refused_with_their_line() {
     snapshot!("wrong_setting", &[("a.toml", b"port = \"http\"\n")], &["serve", "a.toml"]);
     snapshot!("broken_settings", &[("a.toml", b"port = 8000\nscorer = none\n")], &["serve", "a.toml"]);
     snapshot!("no_settings_file", &[], &["serve", "a.toml"]);
-    snapshot!("scorer_not_available", &[], &["serve", "--scorer", "pagerank"]);
+    snapshot!("unknown_scorer", &[], &["serve", "--scorer", "page-rank"]);
     snapshot!("wrong_flag", &[], &["serve", "--hard-crawl-limit", "-1"]);
     snapshot!("key_without_certificate", &[], &["serve", "--ssl-key", "key.pem"]);
     snapshot!("certificate_without_key", &[("a.toml", b"ssl_cert = \"cert.pem\"\n")], &["serve", "a.toml"]);
