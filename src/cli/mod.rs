@@ -12,6 +12,7 @@ mod progress;
 mod replay;
 mod report;
 mod serve;
+mod simulate;
 mod stdout;
 mod synth;
 
@@ -44,6 +45,7 @@ enum Command {
     Cert(cert::Args),
     Passwd(passwd::Args),
     Replay(Box<replay::Args>),
+    Simulate(simulate::Args),
     Check(check::Args),
     Dump(dump::Args),
     Backup(backup::Args),
@@ -57,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Cert(args) => cert::run(args),
         Command::Passwd(args) => passwd::run(args),
         Command::Replay(args) => replay::run(*args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
         Command::Backup(args) => backup::run(args),
