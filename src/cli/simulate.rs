@@ -22,7 +22,7 @@ use super::replay::graph::Graph;
 use super::stdout::Stdout;
 use crate::settings::read_seeds;
 use crate::types::PageUrl;
-use crawl::Setup;
+use crawl::{ScorerName, Setup};
 use order::Order;
 use report::{Entry, Report};
 use web::Web;
@@ -49,6 +49,15 @@ pub struct Args {
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Order::BestFirst, Order::Opic, Order::InLinks,
         Order::BreadthFirst, Order::Random, Order::LargestSitesFirst])]
     order: Vec<Order>,
+
+    /// What scores the pages in the order best-first, with the defaults of the settings
+    #[arg(long, value_enum, default_value_t = ScorerName::Pagerank)]
+    scorer: ScorerName,
+
+    /// How much a waiting page gains from what its domain has still to show; by default that of the settings, 0 for
+    /// the scorer alone
+    #[arg(long, value_name = "W", value_parser = not_negative)]
+    site_share: Option<f64>,
 
     /// Pages that are fetched at the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -101,6 +110,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         fetch_time: Duration::from_secs_f64(args.fetch_seconds),
         soft_crawl_limit: args.soft_crawl_limit,
         hard_crawl_limit: args.hard_crawl_limit,
+        scorer: args.scorer,
+        site_share: args.site_share,
     };
     let mut entries = Vec::new();
     for order in orders(&args.order) {
@@ -155,6 +166,11 @@ fn fast_dir() -> PathBuf {
 fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (1e-3..=1e6).contains(number));
     number.ok_or_else(|| "give a number from 0.001 to 1000000".to_owned())
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1e6).contains(number));
+    number.ok_or_else(|| "give a number from 0 to 1000000".to_owned())
 }
 
 /// So low a limit that a page takes longer than a simulated day is none that ends.

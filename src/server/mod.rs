@@ -11,6 +11,7 @@ mod ndjson;
 mod page_json;
 mod reply;
 mod request;
+mod rescore;
 mod router;
 mod service;
 mod stats;

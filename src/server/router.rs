@@ -12,18 +12,19 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use super::error::{ApiError, nearest, quoted};
-use super::{Api, crawled, health, request, stats};
+use super::{Api, crawled, health, request, rescore, stats};
 
 /// A body that stops coming for as long is given up; a stream of pages may pause for minutes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(300);
 
-const PATHS: [&str; 5] = ["/", "/crawled", "/request", "/stats", "/health"];
+const PATHS: [&str; 6] = ["/", "/crawled", "/request", "/admin/rescore", "/stats", "/health"];
 
 pub fn router(api: Arc<Api>) -> Router {
     let router = Router::new()
         .route("/", get(index))
         .route("/crawled", post(crawled::crawled))
         .route("/request", get(request::request))
+        .route("/admin/rescore", post(rescore::rescore))
         .route("/stats", get(stats::stats))
         .route(health::PATH, get(health::health))
         .fallback(no_such_path)
@@ -42,7 +43,8 @@ async fn index() -> &'static str {
      \n\
      POST /crawled                  tell what was crawled: a page, an array of pages, or one a line\n\
      GET  /request?n=10&format=urls ask what to crawl next; format=full tells more\n\
-     GET  /stats                    counters\n\
+     POST /admin/rescore?wait=true  score the pages now\n\
+     GET  /stats                    counters, and what the scorer does\n\
      GET  /health                   live and ready\n"
 }
 
@@ -58,7 +60,7 @@ async fn no_such_path(uri: Uri) -> ApiError {
 /// The router adds `Allow`.
 async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
-    let method = if path == "/crawled" { "POST" } else { "GET" };
+    let method = if matches!(path, "/crawled" | "/admin/rescore") { "POST" } else { "GET" };
     let given = quoted(request.method().as_str());
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{path} does not take {}", given.trim_matches('"')))
         .hint(format!("use {method}"))

@@ -11,8 +11,9 @@ use anyhow::{Context, ensure};
 use super::order::{LinkScores, Order, random};
 use super::tau::kendall;
 use super::web::{PageNumber, Web};
-use crate::frontier::{Frontier, Options};
+use crate::frontier::{Frontier, Options, ScoringOptions};
 use crate::pagedb::Status;
+use crate::score::{Hits, PageRank, Scorer};
 use crate::types::time::ManualClock;
 use crate::types::{Clock, CrawledPage, Link, PageUrl, Score, Time};
 
@@ -40,12 +41,43 @@ pub struct Setup<'a> {
     pub fetch_time: Duration,
     pub soft_crawl_limit: f64,
     pub hard_crawl_limit: f64,
+    /// What [`Order::BestFirst`] means.
+    pub scorer: ScorerName,
+    /// The weight of the sites' shares in the scores, if not the default.
+    pub site_share: Option<f64>,
+}
+
+/// What gives the pages their scores, in the order best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ScorerName {
+    /// The scores of the links in the file
+    None,
+    Pagerank,
+    Hits,
 }
 
 impl Setup<'_> {
     /// As it stands in reports.
     pub fn name_of(&self, order: Order) -> String {
-        order.name().to_owned()
+        match (order, self.scorer) {
+            (Order::BestFirst, ScorerName::Pagerank) => "pagerank".to_owned(),
+            (Order::BestFirst, ScorerName::Hits) => "hits".to_owned(),
+            _ => order.name().to_owned(),
+        }
+    }
+
+    /// Rounds run when the simulation says, so that every run is the same.
+    fn scoring(&self, order: Order) -> Option<ScoringOptions> {
+        let scorer: fn() -> Box<dyn Scorer> = match self.scorer {
+            _ if order != Order::BestFirst => return None,
+            ScorerName::None => return None,
+            ScorerName::Pagerank => || Box::new(PageRank::default()),
+            ScorerName::Hits => || Box::new(Hits::default()),
+        };
+        let mut scoring = ScoringOptions::new(Arc::new(scorer));
+        scoring.automatic = false;
+        scoring.site_share = self.site_share.unwrap_or(scoring.site_share);
+        Some(scoring)
     }
 }
 
@@ -80,7 +112,7 @@ pub async fn crawl(
     progress: &dyn Fn(usize),
 ) -> anyhow::Result<Crawl> {
     let clock = Arc::new(ManualClock::at(START));
-    let frontier = Frontier::open(options(setup, dir), clock.clone())?;
+    let frontier = Frontier::open(options(setup, order, dir), clock.clone())?;
     let crawl = Crawl { pages: Vec::new(), agreement: Vec::new(), rounds: 0, simulated: Duration::ZERO };
     let mut simulation = Simulation {
         setup,
@@ -99,11 +131,12 @@ pub async fn crawl(
     Ok(simulation.crawl)
 }
 
-fn options(setup: &Setup, dir: &Path) -> Options {
+fn options(setup: &Setup, order: Order, dir: &Path) -> Options {
     Options {
         soft_crawl_limit: setup.soft_crawl_limit,
         hard_crawl_limit: setup.hard_crawl_limit,
         lease: LEASE,
+        scoring: setup.scoring(order),
         ..Options::new(dir)
     }
 }
@@ -183,6 +216,10 @@ impl Simulation<'_> {
         }
         self.frontier.submit(&arrived)?.durable().await?;
         self.frontier.applied().await;
+        if self.frontier.round_is_due()? {
+            self.frontier.rescore().await?;
+            self.crawl.rounds += 1;
+        }
         let crawled = self.crawl.pages.len();
         let tenths = |pages: usize| pages * COMPARISONS / self.setup.reachable;
         if tenths(crawled) > tenths(crawled - arrived.len()) && crawled < self.setup.reachable {

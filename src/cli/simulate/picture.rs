@@ -6,11 +6,11 @@ pub const WIDTH: f64 = 900.0;
 pub const HEIGHT: f64 = 600.0;
 /// Corners of the diagram.
 const LEFT: f64 = 70.0;
-const RIGHT: f64 = 880.0;
+const RIGHT: f64 = 870.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 540.0;
 /// Where the legend's first line stands: below right, where no curve that is worth its name passes.
-const LEGEND: (f64, f64) = (500.0, 330.0);
+const LEGEND: (f64, f64) = (510.0, 375.0);
 const LINE_HEIGHT: f64 = 22.0;
 /// Height of the letters, in pixels.
 pub const TEXT: f64 = 16.0;
@@ -104,8 +104,8 @@ impl Figure {
         self.line(vec![(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)], BLACK, 1.0);
         self.text("pages crawled".to_owned(), (LEFT + RIGHT) / 2.0, BOTTOM + 46.0, Anchor::Middle);
         self.text("PageRank collected".to_owned(), LEFT + 8.0, TOP + 16.0, Anchor::Start);
-        let title = "area as a fraction of the omniscient order's: whole / first fifth";
-        self.text(title.to_owned(), RIGHT - 8.0, LEGEND.1 - LINE_HEIGHT, Anchor::End);
+        let title = "area, whole / first fifth; omniscient = 1";
+        self.text(title.to_owned(), LEGEND.0, LEGEND.1 - LINE_HEIGHT, Anchor::Start);
     }
 
     fn line(&mut self, points: Vec<(f64, f64)>, colour: Colour, width: f64) {

@@ -54,7 +54,7 @@ mod tests {
     fn curves_run_from_corner_to_corner_and_names_are_escaped() {
         let curve = Curve::new([0.5, 0.5].into_iter());
         let svg = write(&figure(vec![("a<b&c".to_owned(), &curve)]));
-        assert!(svg.contains("points=\"70.0,540.0 475.0,280.0 880.0,20.0\""), "{svg}");
+        assert!(svg.contains("points=\"70.0,540.0 470.0,280.0 870.0,20.0\""), "{svg}");
         assert!(svg.contains(">a&lt;b&amp;c</text>"), "{svg}");
         assert_eq!(svg.matches("<polyline").count(), svg.matches("/>").count() - 1);
     }

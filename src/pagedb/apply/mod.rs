@@ -2,17 +2,20 @@
 //!
 //! The way of a batch: `refs` lays the edits out flat; `domains` gives every site its domain; `identity`
 //! sorts the mentions by key and finds or makes the page of each; `transitions` lets the edits change the
-//! pages' states in the order of the log; `write` brings what changed to the tables, each in its own order.
+//! pages' states in the order of the log (with a scorer, `estimates` what found pages are worth); `write` brings what changed to the tables, each in its own order.
 //! Each LMDB page is so touched about once a batch, not once a link.
 
 mod depth_limit;
 mod domains;
+mod estimates;
 mod identity;
 mod prefetch;
 mod refs;
+mod rescore;
 mod transitions;
 mod write;
 
+pub use rescore::{Part, RoundScores};
 pub use transitions::Rules;
 pub use write::ScheduleChange;
 
@@ -51,15 +54,23 @@ impl PageDb {
         let stored = tables.info.get(&txn, info::COUNTERS_KEY)?;
         let stored = stored.ok_or_else(|| corrupted("info", info::COUNTERS_KEY))?;
         let mut counters = Counters::decode(stored).in_table("info", info::COUNTERS_KEY)?;
+        let scoring = info::scoring(tables, &txn)?;
 
         let mut domains = Domains::default();
-        let places =
-            domains.place(&mut txn, tables, &options.hasher, options.domain_unit, &mentions.sites)?;
+        let places = domains.place(
+            &mut txn,
+            tables,
+            &options.hasher,
+            options.domain_unit,
+            &scoring,
+            &mentions.sites,
+        )?;
         let context = Context { mentions: &mentions, places: &places, hasher: &options.hasher, tables };
         let mut cells = context.identify(&txn)?;
         let site_of = |site: u32| places[site as usize].site;
         write::append_urls(&mut txn, tables, &mentions, site_of, &mut cells, &mut counters)?;
-        let outcome = transitions::run(&txn, tables, rules, &mut mentions, &mut cells, &mut domains)?;
+        let outcome =
+            transitions::run(&txn, tables, rules, &scoring, &mut mentions, &mut cells, &mut domains)?;
 
         let schedule = write::states(&mut txn, tables, &cells, &mut domains, &mut counters)?;
         write::crawls(&mut txn, tables, &cells, &outcome.crawls, &mut counters)?;
