@@ -117,7 +117,7 @@ mod tests {
         let frame = reader.next_frame(&mut pixels).unwrap();
         assert_eq!((frame.width, frame.height), (900, 600));
         let pixel = |x: usize, y: usize| &pixels[3 * (y * 900 + x)..][..3];
-        assert_eq!(pixel(470, 280), [0, 0, 0], "the middle of the curve");
+        assert!(pixel(470, 280)[0] < 64, "the middle of the curve");
         assert_eq!(pixel(300, 100), [255, 255, 255], "above it");
         let legend = (360..390).flat_map(|y| (550..620).map(move |x| (x, y)));
         assert!(legend.filter(|&(x, y)| pixel(x, y)[0] < 128).count() > 20, "the name in the legend");
