@@ -7,10 +7,13 @@ mod backup;
 mod cert;
 mod check;
 mod dump;
+mod export;
+pub mod import;
 mod passwd;
 mod progress;
 mod replay;
 mod report;
+mod score;
 mod serve;
 mod simulate;
 mod stdout;
@@ -48,6 +51,8 @@ enum Command {
     Simulate(simulate::Args),
     Check(check::Args),
     Dump(dump::Args),
+    Score(score::Args),
+    Export(export::Args),
     Backup(backup::Args),
     Synth(synth::Args),
 }
@@ -62,6 +67,8 @@ pub fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(&args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
+        Command::Score(args) => score::run(args),
+        Command::Export(args) => export::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Synth(args) => synth::run(args),
     };

@@ -20,9 +20,7 @@ mod writer;
 pub use error::{FrontierError, SubmitError};
 pub use options::Options;
 pub use request::HandOut;
-pub use scoring::{
-    MakeScorer, Phase, RescoreError, RoundSummary, ScoringOptions, ScoringStats, content_scores,
-};
+pub use scoring::{MakeScorer, Phase, RescoreError, RoundSummary, ScoringOptions, ScoringStats};
 pub use stats::Stats;
 
 use std::fs::File;

@@ -20,7 +20,14 @@ pub(super) struct Moved {
 
 /// Holds the round that is under way, if any.
 #[derive(Default)]
-pub(super) struct Mover(Mutex<Option<Under>>);
+pub(super) struct Mover(Mutex<Held>);
+
+#[derive(Default)]
+struct Held {
+    under: Option<Under>,
+    /// The writer has ended: what comes now would wait for ever.
+    closed: bool,
+}
 
 /// A round under way.
 struct Under {
@@ -45,18 +52,21 @@ impl Mover {
             moved: Moved::default(),
             told: Some(told),
         };
-        *self.0.lock() = Some(under);
+        let mut held = self.0.lock();
+        if !held.closed {
+            held.under = Some(under);
+        }
         hears
     }
 
     /// The given scores come back, as the tables know already.
     pub fn bring_given_back(&self) {
         let (part_pages, moved) = (MIN_PART_PAGES, Moved::default());
-        *self.0.lock() = Some(Under { begin: None, scores: None, part_pages, moved, told: None });
+        self.0.lock().under = Some(Under { begin: None, scores: None, part_pages, moved, told: None });
     }
 
     pub fn has_work(&self) -> bool {
-        self.0.lock().is_some()
+        self.0.lock().under.is_some()
     }
 
     /// Writes the next part, if there is one; the schedule must follow it before [`Mover::done`].
@@ -64,19 +74,19 @@ impl Mover {
     /// # Errors
     /// As [`PageDb::move_part`].
     pub fn part(&self, db: &PageDb) -> Result<Option<Part>, PageDbError> {
-        let (begin, scores, pages) = match self.0.lock().as_ref() {
+        let (begin, scores, pages) = match self.0.lock().under.as_ref() {
             Some(under) => (under.begin, under.scores.clone(), under.part_pages),
             None => return Ok(None),
         };
         if let Some(round) = begin {
             db.begin_move(round)?;
-            if let Some(under) = self.0.lock().as_mut() {
+            if let Some(under) = self.0.lock().under.as_mut() {
                 under.begin = None;
             }
         }
         let started = Instant::now();
         let part = db.move_part(scores.as_deref().map(|scores| scores as &dyn RoundScores), pages)?;
-        if let Some(under) = self.0.lock().as_mut() {
+        if let Some(under) = self.0.lock().under.as_mut() {
             let factor = PART.as_secs_f64() / started.elapsed().as_secs_f64().max(1e-4);
             let next = pages as f64 * factor.clamp(0.5, 2.0);
             under.part_pages = (next as usize).clamp(MIN_PART_PAGES, MAX_PART_PAGES);
@@ -87,11 +97,11 @@ impl Mover {
     /// The schedule has followed a part.
     pub fn done(&self, part: &Part) {
         let mut held = self.0.lock();
-        let Some(under) = held.as_mut() else { return };
+        let Some(under) = held.under.as_mut() else { return };
         under.moved.pages += part.pages;
         under.moved.entries += part.moved;
         if part.done
-            && let Some(Under { moved, told: Some(told), .. }) = held.take()
+            && let Some(Under { moved, told: Some(told), .. }) = held.under.take()
         {
             // Nobody listens for the given scores.
             told.send(moved).ok();
@@ -100,6 +110,6 @@ impl Mover {
 
     /// What is not there yet stays away.
     pub fn close(&self) {
-        *self.0.lock() = None;
+        *self.0.lock() = Held { under: None, closed: true };
     }
 }

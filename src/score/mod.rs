@@ -116,6 +116,3 @@ pub struct RoundReport {
 fn seconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(duration.as_secs_f64())
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,14 +5,12 @@
 //! disk is its vector (`scores/`): the next round starts from it, and `aduana check` compares the tables with it. It
 //! is written before the tables hear of the round. A vector that is missing or damaged costs a round, no more.
 
-mod content;
 mod control;
 mod files;
 mod options;
 mod round;
 mod sites;
 
-pub use content::content_scores;
 pub use control::{Phase, RescoreError, RoundSummary, ScoringStats};
 pub use options::{MakeScorer, ScoringOptions};
 

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::content::content_scores;
 use super::files::{self, StoredScores};
 use super::sites::Shares;
 use super::{Phase, RescoreError, RoundSummary, ScoringOptions};
 use crate::frontier::{Inner, layout};
-use crate::graph::{GraphError, GraphOptions, LinkGraph, Watch};
+use crate::graph::{GraphError, GraphOptions, LinkGraph, Watch, content_scores};
 use crate::pagedb::{PageDbError, Round, RoundScores};
 use crate::score::{Run, ScoreError};
 use crate::types::{DomainKey, Estimate, PageIndex};
@@ -102,7 +101,7 @@ impl<'f> Runner<'f> {
             only_other_domains: self.options.only_other_domains,
         };
         let graph = LinkGraph::build(db, &options, watch)?;
-        let content = self.options.use_scores.then(|| content_scores(db, graph.pages())).transpose()?;
+        let content = self.options.use_scores.then(|| content_scores(db)).transpose()?;
         let graph_seconds = started.elapsed().as_secs_f64();
 
         inner.scoring.enter(Phase::Scores);
