@@ -56,6 +56,7 @@ fn the_version_and_the_commands_are_told() {
     snapshot!("help_of_passwd", &[], &["passwd", "--help"]);
     snapshot!("help_of_replay", &[], &["replay", "--help"]);
     snapshot!("help_of_synth", &[], &["synth", "--help"]);
+    snapshot!("help_of_simulate", &[], &["simulate", "--help"]);
     snapshot!("unknown_command", &[], &["server"]);
     snapshot!("unknown_flag", &[], &["serve", "--prot", "1"]);
 }
@@ -184,4 +185,14 @@ fn a_synthetic_graph_is_written_with_a_summary() {
     );
     let text = fs::read_to_string(dir.path().join("graph.tsv")).unwrap();
     assert_eq!(text.lines().count(), 2);
+}
+
+#[test]
+fn a_simulation_says_what_it_misses() {
+    let graph: (&str, &[u8]) = ("graph.tsv", b"http://a.test/\thttp://b.test/\n");
+    let empty: (&str, &[u8]) = ("seeds.txt", b"# none yet\n");
+    snapshot!("simulate_without_seeds", &[graph], &["simulate", "graph.tsv"]);
+    snapshot!("simulate_no_seed", &[graph, empty], &["simulate", "graph.tsv", "--seeds", "seeds.txt"]);
+    let args = ["simulate", "graph.tsv", "--seeds", "seeds.txt", "--hard-crawl-limit", "0"];
+    snapshot!("simulate_no_hand_outs", &[graph, empty], &args);
 }
