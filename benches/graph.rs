@@ -5,6 +5,8 @@
 #[path = "support/memory.rs"]
 mod memory;
 
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,30 +21,45 @@ use memory::Memory;
 const BUDGETS: [usize; 4] = [1 << 30, 64 << 20, 32 << 20, 8 << 20];
 const REPEATS: usize = 3;
 
+/// In the environment: the folder of the database, for a process that fills it or measures.
+const FOLDER: &str = "ADUANA_BENCH_FOLDER";
+
 fn main() {
-    let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
-    for pages in if sizes.is_empty() { vec![100_000] } else { sizes } {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        ingest(pages, dir.path());
-        let db = PageDb::open_read_only(&dir.path().join(layout::PAGES)).expect("a database");
-        println!(
-            "    pages       URLs      links  budget MB  lists   seconds  B/link out  in    peak anonymous MB"
-        );
-        for budget in BUDGETS {
-            measure(&db, pages, budget, dir.path());
-        }
+    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
+    match (std::env::var_os(FOLDER), &numbers[..]) {
+        (Some(dir), &[pages, budget]) => measure(pages, budget as usize, Path::new(&dir)),
+        (Some(dir), &[pages]) => ingest(pages, Path::new(&dir)),
+        (_, []) => all(100_000),
+        (_, sizes) => sizes.iter().for_each(|&pages| all(pages)),
     }
 }
 
+/// Each step in a process of its own: what one frees would hide what the next takes.
+fn all(pages: u64) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let step = |numbers: &[u64]| {
+        let program = std::env::current_exe().expect("this program");
+        let numbers = numbers.iter().map(u64::to_string);
+        let done = Command::new(program).env(FOLDER, dir.path()).args(numbers).status();
+        assert!(done.is_ok_and(|status| status.success()), "a step failed");
+    };
+    step(&[pages]);
+    println!(
+        "    pages       URLs      links  budget MB  lists   seconds  B/link out  in    peak anonymous MB"
+    );
+    BUDGETS.iter().for_each(|&budget| step(&[pages, budget as u64]));
+}
+
 /// The median of some builds.
-fn measure(db: &PageDb, pages: u64, budget: usize, dir: &std::path::Path) {
+fn measure(pages: u64, budget: usize, dir: &Path) {
+    let db = PageDb::open_read_only(&dir.join(layout::PAGES)).expect("a database");
+    let memory = Memory::watch();
     let mut seconds = Vec::new();
     let mut line = String::new();
     for _ in 0..REPEATS {
         let options = GraphOptions { memory: budget, ..GraphOptions::new(dir) };
-        let memory = Memory::watch();
         let started = Instant::now();
-        let graph = LinkGraph::build(db, &options, Watch::none()).expect("a graph");
+        let graph = LinkGraph::build(&db, &options, Watch::none()).expect("a graph");
         seconds.push(started.elapsed().as_secs_f64());
         let peak = memory.peak() as f64 / 1e6;
         let (out, into) = graph.bytes();
@@ -62,7 +79,7 @@ fn measure(db: &PageDb, pages: u64, budget: usize, dir: &std::path::Path) {
     println!("{line}");
 }
 
-fn ingest(pages: u64, dir: &std::path::Path) {
+fn ingest(pages: u64, dir: &Path) {
     let frontier = Frontier::open(Options::new(dir), Arc::new(SystemClock)).expect("a new database");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let mut synth = Synth::new(pages, 42, Order::Mix);

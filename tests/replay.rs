@@ -1,5 +1,6 @@
 //! The acceptance test: a simulated fleet crawls a piece of the real web from a server over HTTPS. At risk is
-//! what a crawl is for: every page that can be reached is handed out, and none twice.
+//! what a crawl is for: every page that can be reached is handed out, and none twice. And the simulation of the
+//! same crawl without a server: at risk is the order of the pages, which nobody sees to be bad.
 
 #![cfg(unix)]
 
@@ -153,4 +154,52 @@ fn a_missing_password_is_an_error_of_the_report_and_of_the_exit_code() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["trouble"]["errors"]["by_status"]["401"].as_u64() > Some(0), "{report:#}");
     server.stop();
+}
+
+/// Share of the mass that an order has collected after a fifth of the pages, and at the end; from the CSV file.
+fn collected(csv: &str, order: &str) -> (f64, f64) {
+    let rows: Vec<(f64, f64)> = csv
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|fields| fields[0] == order)
+        .map(|fields| (fields[2].parse().unwrap(), fields[3].parse().unwrap()))
+        .collect();
+    assert!(rows.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{order}: a curve that falls");
+    let fifth = rows.iter().find(|(pages, _)| *pages >= 0.2).unwrap().1;
+    (fifth, rows.last().unwrap().1)
+}
+
+#[test]
+fn simulated_crawls_compare_orders_and_are_the_same_every_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let simulate = |output: &str| {
+        let mut command = aduana(dir.path());
+        command.args([
+            "simulate",
+            &format!("{DATA}/debdocs-cut.tsv.zst"),
+            "--spiders",
+            "64",
+            "--output",
+            output,
+        ]);
+        command.args(["--seeds", &format!("{DATA}/debdocs-cut.seeds.txt"), "--order", "best-first,random"]);
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        (
+            String::from_utf8(done.stdout).unwrap(),
+            fs::read_to_string(dir.path().join(format!("{output}.csv"))).unwrap(),
+        )
+    };
+    let (table, csv) = simulate("first");
+    assert!(table.starts_with("17837 of 17837 pages can be reached"), "{table}");
+    let (pagerank, all) = collected(&csv, "pagerank");
+    let (random, all_by_random) = collected(&csv, "random");
+    assert!((all - 1.0).abs() < 1e-5 && (all_by_random - 1.0).abs() < 1e-5, "all is crawled in the end");
+    assert!(pagerank > 1.2 * random, "a fifth of the crawl: {pagerank} by PageRank, {random} at random");
+    let (omniscient, _) = collected(&csv, "omniscient");
+    assert!(omniscient > 0.0);
+    for (ending, start) in [("svg", &b"<svg "[..]), ("png", b"\x89PNG")] {
+        assert!(fs::read(dir.path().join(format!("first.{ending}"))).unwrap().starts_with(start));
+    }
+    assert_eq!(simulate("again").1, csv);
 }

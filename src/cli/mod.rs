@@ -15,6 +15,7 @@ mod replay;
 mod report;
 mod score;
 mod serve;
+mod simulate;
 mod stdout;
 mod synth;
 
@@ -47,6 +48,7 @@ enum Command {
     Cert(cert::Args),
     Passwd(passwd::Args),
     Replay(Box<replay::Args>),
+    Simulate(simulate::Args),
     Check(check::Args),
     Dump(dump::Args),
     Score(score::Args),
@@ -63,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Cert(args) => cert::run(args),
         Command::Passwd(args) => passwd::run(args),
         Command::Replay(args) => replay::run(*args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
         Command::Score(args) => score::run(args),

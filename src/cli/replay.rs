@@ -5,7 +5,7 @@ mod connection;
 mod crawl;
 mod domains;
 mod fleet;
-mod graph;
+pub(super) mod graph;
 mod journal;
 mod meters;
 mod post;
@@ -16,7 +16,7 @@ mod target;
 mod text;
 mod tls;
 mod tracker;
-mod urls;
+pub(super) mod urls;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

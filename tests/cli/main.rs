@@ -56,6 +56,7 @@ fn the_version_and_the_commands_are_told() {
     snapshot!("help_of_passwd", &[], &["passwd", "--help"]);
     snapshot!("help_of_replay", &[], &["replay", "--help"]);
     snapshot!("help_of_synth", &[], &["synth", "--help"]);
+    snapshot!("help_of_simulate", &[], &["simulate", "--help"]);
     snapshot!("unknown_command", &[], &["server"]);
     snapshot!("unknown_flag", &[], &["serve", "--prot", "1"]);
 }
@@ -66,7 +67,7 @@ fn settings_that_are_wrong_are_refused_with_their_line() {
     snapshot!("wrong_setting", &[("a.toml", b"port = \"http\"\n")], &["serve", "a.toml"]);
     snapshot!("broken_settings", &[("a.toml", b"port = 8000\nscorer = none\n")], &["serve", "a.toml"]);
     snapshot!("no_settings_file", &[], &["serve", "a.toml"]);
-    snapshot!("scorer_not_available", &[], &["serve", "--scorer", "pagerank"]);
+    snapshot!("unknown_scorer", &[], &["serve", "--scorer", "page-rank"]);
     snapshot!("wrong_flag", &[], &["serve", "--hard-crawl-limit", "-1"]);
     snapshot!("key_without_certificate", &[], &["serve", "--ssl-key", "key.pem"]);
     snapshot!("certificate_without_key", &[("a.toml", b"ssl_cert = \"cert.pem\"\n")], &["serve", "a.toml"]);
@@ -184,4 +185,14 @@ fn a_synthetic_graph_is_written_with_a_summary() {
     );
     let text = fs::read_to_string(dir.path().join("graph.tsv")).unwrap();
     assert_eq!(text.lines().count(), 2);
+}
+
+#[test]
+fn a_simulation_says_what_it_misses() {
+    let graph: (&str, &[u8]) = ("graph.tsv", b"http://a.test/\thttp://b.test/\n");
+    let empty: (&str, &[u8]) = ("seeds.txt", b"# none yet\n");
+    snapshot!("simulate_without_seeds", &[graph], &["simulate", "graph.tsv"]);
+    snapshot!("simulate_no_seed", &[graph, empty], &["simulate", "graph.tsv", "--seeds", "seeds.txt"]);
+    let args = ["simulate", "graph.tsv", "--seeds", "seeds.txt", "--hard-crawl-limit", "0"];
+    snapshot!("simulate_no_hand_outs", &[graph, empty], &args);
 }

@@ -149,30 +149,33 @@ impl Graph {
             }
             self.push_targets(&mut targets, number);
             reached.resize(self.len(), false);
-            waiting.extend(targets.drain(..).filter(|&target| !reached[target as usize]));
+            let new = targets.drain(..).map(|(target, _)| target).filter(|&target| !reached[target as usize]);
+            waiting.extend(new);
         }
         reached
     }
 
-    /// The pages that a page links to, in normal form, without those that cannot be crawled.
-    fn push_targets(&mut self, targets: &mut Vec<u32>, number: u32) {
+    /// Adds the pages that a page links to, in normal form, without those that cannot be crawled; and the scores
+    /// of the links, 0 if the file has none.
+    pub fn push_targets(&mut self, targets: &mut Vec<(u32, f32)>, number: u32) {
         let Some(page) = self.pages.get(self.page_of[number as usize] as usize) else { return };
         let range = page.first_link as usize..page.first_link as usize + page.links as usize;
         let mut resolved = Vec::new();
         let mut base = None;
-        for &link in &self.links[range] {
+        for at in range {
+            let (link, score) = (self.links[at], self.scores.get(at).copied().unwrap_or(0.0));
             match self.normal[link as usize] {
                 BAD => (),
                 RELATIVE => {
                     let text = self.urls.get(link);
                     let base = base.get_or_insert_with(|| PageUrl::parse(self.urls.get(number)));
                     let Ok(base) = base else { continue };
-                    resolved.extend(LinkResolver::new(base).resolve(text).ok());
+                    resolved.extend(LinkResolver::new(base).resolve(text).ok().map(|url| (url, score)));
                 }
-                target => targets.push(target),
+                target => targets.push((target, score)),
             }
         }
-        targets.extend(resolved.iter().map(|url| self.number_of_normal(url.as_str())));
+        targets.extend(resolved.iter().map(|(url, score)| (self.number_of_normal(url.as_str()), *score)));
     }
 }
 

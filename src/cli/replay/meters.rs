@@ -16,6 +16,11 @@ const SHOWN: usize = 10;
 /// Longest answer time that is told apart from longer ones, in microseconds.
 const LONGEST_MICROS: u64 = 3_600_000_000;
 
+/// Ends of the histogram's buckets, in milliseconds.
+const BUCKETS_MS: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+/// What takes longer is a stall: a spider notices it.
+const STALL_MS: u64 = 50;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Get,
@@ -62,6 +67,18 @@ pub struct LatencySummary {
     pub p99_ms: f64,
     pub p999_ms: f64,
     pub max_ms: f64,
+    /// Requests that took longer than 50 ms.
+    pub over_50_ms: u64,
+    /// The buckets that are not empty.
+    pub histogram: Vec<Bucket>,
+}
+
+/// Requests that took longer than the bucket before says, and not longer than this one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bucket {
+    /// Null for the last, which has no end.
+    pub up_to_ms: Option<u64>,
+    pub requests: u64,
 }
 
 /// What an answer to NDJSON says of its lines.
@@ -91,7 +108,27 @@ impl Latencies {
             p99_ms: quantile(0.99),
             p999_ms: quantile(0.999),
             max_ms: ms(self.0.max()),
+            over_50_ms: self.count_over(STALL_MS),
+            histogram: self.buckets(),
         })
+    }
+
+    /// Requests that took longer than so many milliseconds, to the precision of the histogram.
+    fn count_over(&self, ms: u64) -> u64 {
+        let longer = |micros: u64| self.0.lowest_equivalent(micros) > 1000 * ms;
+        self.0.iter_recorded().filter(|at| longer(at.value_iterated_to())).map(|at| at.count_at_value()).sum()
+    }
+
+    fn buckets(&self) -> Vec<Bucket> {
+        let ends = BUCKETS_MS.iter().map(|&end| Some(end)).chain([None]);
+        let mut above = self.0.len();
+        let buckets = ends.map(|up_to_ms| {
+            let longer = up_to_ms.map_or(0, |end| self.count_over(end));
+            let requests = above - longer;
+            above = longer;
+            Bucket { up_to_ms, requests }
+        });
+        buckets.filter(|bucket| bucket.requests > 0).collect()
     }
 }
 
@@ -163,4 +200,22 @@ impl Errors {
 /// As much of an answer as helps.
 fn beginning(body: &Bytes) -> String {
     String::from_utf8_lossy(&body[..body.len().min(300)]).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_request_is_in_one_bucket_and_long_ones_are_counted() {
+        let mut latencies = Latencies::new().unwrap();
+        for micros in [0, 900, 1_000, 1_010, 49_000, 50_000, 50_100, 1_000_000, 7_000_000] {
+            latencies.record(Duration::from_micros(micros));
+        }
+        let summary = latencies.summary(1.0).unwrap();
+        let buckets: Vec<_> = summary.histogram.iter().map(|b| (b.up_to_ms, b.requests)).collect();
+        let wanted = [(Some(1), 3), (Some(2), 1), (Some(50), 2), (Some(100), 1), (Some(1000), 1), (None, 1)];
+        assert_eq!(buckets, wanted);
+        assert_eq!(summary.over_50_ms, 3);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::meters::LatencySummary;
+use super::meters::{Bucket, LatencySummary};
 use super::report::{HandedOut, Reachable, Report, Trouble};
 use super::tracker::Named;
 
@@ -58,7 +58,7 @@ fn row(out: &mut impl Write, name: &str, value: std::fmt::Arguments) -> io::Resu
 
 fn latencies(out: &mut impl Write, name: &str, summary: Option<&LatencySummary>) -> io::Result<()> {
     let Some(summary) = summary else { return Ok(()) };
-    let LatencySummary { requests, per_second, mean_ms, p50_ms, p99_ms, p999_ms, max_ms } = summary;
+    let LatencySummary { requests, per_second, mean_ms, p50_ms, p99_ms, p999_ms, max_ms, .. } = summary;
     row(out, name, format_args!("{requests} requests ({per_second:.0}/s)"))?;
     row(
         out,
@@ -66,7 +66,14 @@ fn latencies(out: &mut impl Write, name: &str, summary: Option<&LatencySummary>)
         format_args!(
             "mean {mean_ms:.2}  p50 {p50_ms:.2}  p99 {p99_ms:.2}  p99.9 {p999_ms:.2}  max {max_ms:.2}"
         ),
-    )
+    )?;
+    let bucket = |Bucket { up_to_ms, requests }: &Bucket| match up_to_ms {
+        Some(end) => format!("to {end}: {requests}"),
+        None => format!("longer: {requests}"),
+    };
+    let buckets: Vec<String> = summary.histogram.iter().map(bucket).collect();
+    row(out, "  requests (ms)", format_args!("{}", buckets.join("  ")))?;
+    row(out, "  over 50 ms", format_args!("{}", summary.over_50_ms))
 }
 
 fn handed_out(out: &mut impl Write, handed: &HandedOut) -> io::Result<()> {
@@ -148,6 +155,11 @@ mod tests {
             p99_ms: 2.5,
             p999_ms: 3.25,
             max_ms: 4.0,
+            over_50_ms: 0,
+            histogram: vec![
+                Bucket { up_to_ms: Some(1), requests: 30 },
+                Bucket { up_to_ms: Some(5), requests: 10 },
+            ],
         };
         let domain = DomainSummary {
             domain: "a.test".to_owned(),

@@ -26,6 +26,18 @@ impl Interner {
         &self.text[start as usize..self.ends[at] as usize]
     }
 
+    /// The number of a text that has one.
+    pub fn find(&self, text: &str) -> Option<u32> {
+        let mut hash = XxHash3_64::oneshot(text.as_bytes());
+        loop {
+            let number = *self.numbers.get(&hash)?;
+            if self.get(number) == text {
+                return Some(number);
+            }
+            hash = hash.wrapping_add(1);
+        }
+    }
+
     /// The number of a text, and whether it is a new one.
     pub fn intern(&mut self, text: &str) -> (u32, bool) {
         let new = self.ends.len() as u32;
@@ -61,5 +73,6 @@ mod tests {
         assert_eq!(urls.intern(""), (1, true));
         assert_eq!(urls.intern("a"), (0, false));
         assert_eq!((urls.get(0), urls.get(1), urls.len()), ("a", "", 2));
+        assert_eq!((urls.find(""), urls.find("b")), (Some(1), None));
     }
 }

@@ -82,13 +82,11 @@ impl EditBatch {
         };
         self.push(page.url, Score::ZERO, PageUrl::parse)?;
         let mut slow: Vec<(usize, &str, Score)> = Vec::new();
-        let mut n = 0;
-        for (link, score) in links {
+        for (n, (link, score)) in links.into_iter().enumerate() {
             match normal_site_len(link) {
                 Some(site_len) => self.push_normal(link, site_len, score),
                 None => slow.push((n, link, score)),
             }
-            n += 1;
         }
         if !slow.is_empty() {
             let base = match parsed.take() {

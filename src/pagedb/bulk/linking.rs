@@ -192,7 +192,7 @@ impl Linking<'_> {
             if let Some(page) = page {
                 self.lists.push(page.0, &self.value)?;
                 self.done += 1;
-                if self.done % PROGRESS_EDITS == 0 {
+                if self.done.is_multiple_of(PROGRESS_EDITS) {
                     progress(self.done);
                 }
             }

@@ -86,7 +86,7 @@ impl States<'_, '_> {
             let stored = old_records.next_if(|row| *row == key.to_bytes())?;
             let stored = stored.map(|(row, bytes)| PageRecord::decode(bytes).in_table("hash2info", row));
             pages.record(key, stored.transpose()?, change.as_ref())?;
-            if pages.counters.pages % PROGRESS_PAGES == 0 {
+            if pages.counters.pages.is_multiple_of(PROGRESS_PAGES) {
                 progress(Phase::Writing, pages.counters.pages, all);
             }
         }
@@ -95,11 +95,13 @@ impl States<'_, '_> {
     }
 }
 
+type OldState = (PageKey, PageState);
+
 /// The next page of the two streams, from whichever has it.
 fn next_page(
     changes: &mut Changes<'_>,
     old: &mut OldRows<'_>,
-) -> Result<(Option<Change>, Option<(PageKey, PageState)>), PageDbError> {
+) -> Result<(Option<Change>, Option<OldState>), PageDbError> {
     let changed = changes.key();
     let row = changed.map(PageKey::to_bytes);
     let state = match old.next_if(|old| row.is_none_or(|row| *old <= row[..]))? {
