@@ -140,6 +140,15 @@ impl Dictionary {
         }
     }
 
+    /// Asks for the path behind an entry that was asked for.
+    pub fn prefetch_path(&self, key: PageKey) {
+        let slot = self.slots[self.slot_of(key)];
+        if slot != 0 {
+            let entry = &self.entries[slot as u32 as usize - 1];
+            prefetch(&self.paths.as_bytes()[entry.path_start as usize..]);
+        }
+    }
+
     /// Calls `visit` with the encoded record of each entry, in order of key and first sight.
     pub fn for_each_sorted<E>(mut self, mut visit: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         self.slots = Vec::new();

@@ -18,8 +18,8 @@ use crate::types::codec::put_varint;
 /// Batches that wait between the source and the dictionary.
 const BATCHES_WAITING: usize = 4;
 
-/// How many mentions ahead the dictionary asks for its slots and entries.
-const AHEAD: usize = 16;
+/// How many mentions ahead the dictionary asks for paths, and as many more for entries, and for slots.
+const AHEAD: usize = 8;
 
 /// Kinds of coded edits.
 pub(super) const SEEDS: u8 = 0;
@@ -68,8 +68,12 @@ pub(super) fn read<E: Send>(
         let (recycle, empties) = channel();
         // A dictionary is handed over only when the one before is written: there are never three.
         let (to_writer, dictionaries) = sync_channel::<Dictionary>(0);
-        let writer = scope.spawn(move || write_runs(&dictionaries, records));
-        scope.spawn(move || fill_batches(source, &to_builder, &empties));
+        let named = |name: &str| std::thread::Builder::new().name(name.into());
+        let io = |source| PageDbError::Io { path: dir.into(), source };
+        let writer = named("aduana-runs").spawn_scoped(scope, move || write_runs(&dictionaries, records));
+        let writer = writer.map_err(io)?;
+        let filler = named("aduana-source");
+        filler.spawn_scoped(scope, move || fill_batches(source, &to_builder, &empties)).map_err(io)?;
         let mut builder = Builder::new(sites, edits, memory / 2, to_writer);
         let built: Result<(), BulkError<E>> = (|| {
             for batch in batches {
@@ -214,11 +218,14 @@ impl<'s> Builder<'s> {
     }
 
     fn number_of(&mut self, mentions: &[Mention<'_>], at: usize, parent: u32) -> u32 {
-        if let Some(soon) = mentions.get(at + 2 * AHEAD) {
+        if let Some(soon) = mentions.get(at + 3 * AHEAD) {
             self.dictionary.prefetch_slot(soon.key);
         }
-        if let Some(soon) = mentions.get(at + AHEAD) {
+        if let Some(soon) = mentions.get(at + 2 * AHEAD) {
             self.dictionary.prefetch_entry(soon.key);
+        }
+        if let Some(soon) = mentions.get(at + AHEAD) {
+            self.dictionary.prefetch_path(soon.key);
         }
         self.dictionary.number_of(&mentions[at], parent)
     }
