@@ -165,14 +165,13 @@ impl PageDb {
         let unit = info::domain_unit_name(options.domain_unit);
         match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
             None => {
-                let mut format = Vec::new();
-                crate::types::codec::put_varint(&mut format, info::FORMAT);
-                tables.info.put(&mut txn, info::FORMAT_KEY, &format)?;
+                put_format(&mut txn, &tables)?;
                 tables.info.put(&mut txn, info::DOMAIN_UNIT_KEY, unit.as_bytes())?;
                 tables.info.put(&mut txn, info::COUNTERS_KEY, &info::Counters::default().encode())?;
                 tables.info.put(&mut txn, info::MAX_DEPTH_KEY, &info::encode_max_depth(None))?;
             }
-            Some(stored) if stored == unit.as_bytes() => {}
+            // Every earlier format is a database of this one that knows less.
+            Some(stored) if stored == unit.as_bytes() => put_format(&mut txn, &tables)?,
             Some(stored) => {
                 let stored = format!("\"{}\"", String::from_utf8_lossy(stored));
                 return Err(PageDbError::Setting { setting: "domain_unit", stored });
@@ -327,12 +326,18 @@ pub(super) fn create_env(path: &Path, map_size: usize) -> Result<(Env<WithoutTls
     Ok((env, tables))
 }
 
+fn put_format(txn: &mut RwTxn<'_>, tables: &Tables) -> Result<(), PageDbError> {
+    let mut format = Vec::new();
+    crate::types::codec::put_varint(&mut format, info::FORMAT);
+    Ok(tables.info.put(txn, info::FORMAT_KEY, &format)?)
+}
+
 fn check_format(path: &Path, bytes: Option<&[u8]>) -> Result<(), PageDbError> {
     let found = match bytes {
         Some(bytes) => Reader::new(bytes).varint().map_err(|_| corrupted("info", info::FORMAT_KEY))?,
         None => return Err(PageDbError::Missing { path: path.into() }),
     };
-    if found == info::FORMAT {
+    if (info::FIRST_FORMAT..=info::FORMAT).contains(&found) {
         Ok(())
     } else {
         Err(PageDbError::Version { path: path.into(), found, supported: info::FORMAT })

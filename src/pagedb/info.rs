@@ -5,7 +5,10 @@ use crate::types::DomainUnit;
 use crate::types::codec::{Malformed, Reader, put_varint};
 
 /// The format that this version writes and reads.
-pub const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 2;
+
+/// The earliest one that it opens; it becomes [`FORMAT`] when the database is opened for writing.
+pub const FIRST_FORMAT: u64 = 1;
 
 pub const FORMAT_KEY: &[u8] = b"format";
 pub const COUNTERS_KEY: &[u8] = b"counters";
@@ -17,13 +20,15 @@ pub const MAX_DEPTH_KEY: &[u8] = b"max_crawl_depth";
 pub struct Counters {
     /// Position of the last edit applied.
     pub applied: u64,
-    /// Known pages; also the next index.
+    /// Known pages.
     pub pages: u64,
     pub crawled: u64,
     pub scheduled: u64,
     pub leased: u64,
     pub links: u64,
     pub domains: u64,
+    /// The index of the next new page: `pages`, and one more for each page ever deleted.
+    pub next_index: u64,
 }
 
 impl Counters {
@@ -34,13 +39,16 @@ impl Counters {
         {
             put_varint(&mut out, value);
         }
+        if self.next_index != self.pages {
+            put_varint(&mut out, self.next_index);
+        }
         out
     }
 
     pub fn decode(bytes: &[u8]) -> Result<Counters, Malformed> {
         let mut reader = Reader::new(bytes);
         let mut next = || reader.varint();
-        let counters = Counters {
+        let mut counters = Counters {
             applied: next()?,
             pages: next()?,
             crawled: next()?,
@@ -48,7 +56,16 @@ impl Counters {
             leased: next()?,
             links: next()?,
             domains: next()?,
+            next_index: 0,
         };
+        counters.next_index = counters.pages;
+        if reader.remaining() > 0 {
+            counters.next_index = reader.varint()?;
+            // One form only: it is told when it is another number.
+            if counters.next_index == counters.pages {
+                return Err(Malformed);
+            }
+        }
         reader.end()?;
         Ok(counters)
     }
@@ -93,16 +110,20 @@ mod tests {
             leased: 2,
             links: 412,
             domains: 2,
+            next_index: 300,
         };
         assert_documented("counters", &counters.encode());
+        let deleted = Counters { next_index: 310, ..counters };
+        assert_documented("counters after deletions", &deleted.encode());
         assert_documented("max_crawl_depth 5", &encode_max_depth(Some(5)));
     }
 
     proptest! {
         #[test]
-        fn counters_come_back(values: [u64; 7]) {
+        fn counters_come_back(values: [u64; 7], deleted in 0..3u64) {
             let [applied, pages, crawled, scheduled, leased, links, domains] = values;
-            let counters = Counters { applied, pages, crawled, scheduled, leased, links, domains };
+            let next_index = pages.wrapping_add(deleted);
+            let counters = Counters { applied, pages, crawled, scheduled, leased, links, domains, next_index };
             prop_assert_eq!(Counters::decode(&counters.encode()), Ok(counters));
         }
 

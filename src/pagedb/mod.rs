@@ -5,9 +5,11 @@
 
 mod apply;
 mod backup;
+mod bits;
 mod check;
 mod domain_record;
 mod env;
+mod find;
 #[cfg(test)]
 mod example;
 mod info;

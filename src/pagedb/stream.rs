@@ -3,7 +3,7 @@
 //! A stream reads a chunk of rows in one short transaction and keeps only the place of the last row between
 //! chunks: a scan of hours never keeps LMDB from using freed pages again. What it shows is therefore no
 //! single moment: each row is as of its chunk. A row that exists throughout comes exactly once, because
-//! neither the keys nor the indices of pages ever change.
+//! neither the keys nor the indices of pages change.
 //!
 //! [`Stream::cursor`] is a plain value that a caller can store, to go on from there with [`Stream::after`],
 //! also in another process.
@@ -18,7 +18,7 @@ use super::domain_record::join;
 use super::env::{InTable, PageDb, PageDbError, Snapshot, Table, corrupted};
 use super::link_list;
 use super::page_record::PageRecord;
-use super::page_state::PageState;
+use super::page_state::{PageState, Slot};
 use crate::types::{PageIndex, PageKey, PageUrl};
 
 /// Rows read in one transaction: a millisecond or two, and little to hold in memory.
@@ -268,10 +268,16 @@ fn states_after(
 ) -> Result<impl Iterator<Item = Result<(PageKey, PageState), PageDbError>>, PageDbError> {
     let after = after.map(PageKey::to_bytes);
     let rows = range_after(&snapshot.txn, snapshot.tables.hash2idx, after.as_ref().map(|k| &k[..]))?;
-    Ok(rows.map(|row| {
-        let (row, bytes) = row?;
-        let key = PageKey::from_bytes(row.try_into().map_err(|_| corrupted("hash2idx", row))?);
-        Ok((key, PageState::decode(bytes).in_table("hash2idx", row)?))
+    Ok(rows.filter_map(|row| {
+        let state = |(row, bytes): (&[u8], &[u8])| {
+            let key = PageKey::from_bytes(row.try_into().map_err(|_| corrupted("hash2idx", row))?);
+            Ok((key, Slot::decode(bytes).in_table("hash2idx", row)?))
+        };
+        match row.map_err(PageDbError::from).and_then(state) {
+            Ok((key, Slot::Page(state))) => Some(Ok((key, state))),
+            Ok((_, Slot::Mark)) => None,
+            Err(error) => Some(Err(error)),
+        }
     }))
 }
 

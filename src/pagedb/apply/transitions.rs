@@ -117,7 +117,7 @@ fn crawled(cell: &mut Cell) -> u32 {
 
 /// A link or a seed: the page becomes known, or its depth and score get better. The best score that
 /// anybody gave counts, so that the order of arrival does not matter.
-fn linked(cell: &mut Cell, rules: Rules, depth: u32, score: Score) {
+pub(super) fn linked(cell: &mut Cell, rules: Rules, depth: u32, score: Score) {
     let page = &mut cell.new;
     if !cell.seen {
         cell.seen = true;
