@@ -53,7 +53,7 @@ pub fn check(path: &Path, hasher: UrlHasher, progress: Progress<'_>) -> Result<C
         }
         (Some(_), None) => 0,
     };
-    let mut report = snapshot.check(progress)?;
+    let mut report = snapshot.check(progress, None)?;
     report.append(of_log);
     let tables = snapshot.table_sizes()?;
     let live_bytes = tables.iter().map(|(_, _, bytes)| bytes).sum();

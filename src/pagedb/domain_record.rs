@@ -1,7 +1,7 @@
 //! The value of `domains`: a domain's name, its counters and its temperature.
 
-use crate::types::codec::{Malformed, Reader, put_bytes, put_f64, put_varint};
-use crate::types::{DomainKey, PageKey, PageUrl, Time};
+use crate::types::codec::{Malformed, Reader, put_bytes, put_f32, put_f64, put_varint};
+use crate::types::{DomainKey, PageKey, PageUrl, Score, Time};
 
 /// `domains`: everything known of a domain as a whole.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +12,9 @@ pub struct DomainRecord {
     pub sites: u32,
     pub counters: DomainCounters,
     pub heat: Heat,
+    /// What the last scoring round found a page of this domain that is not crawled yet to be worth, beside its own
+    /// score; 0 without a scorer.
+    pub share: Score,
 }
 
 /// Pages of a domain by status; `pages` is all of them.
@@ -50,6 +53,7 @@ impl DomainRecord {
             sites: 0,
             counters: DomainCounters::default(),
             heat: Heat::default(),
+            share: Score::ZERO,
         }
     }
 
@@ -62,6 +66,9 @@ impl DomainRecord {
         }
         put_f64(out, self.heat.n);
         put_varint(out, self.heat.at.0);
+        if self.share != Score::ZERO {
+            put_f32(out, self.share.get());
+        }
     }
 
     pub fn decode(bytes: &[u8]) -> Result<DomainRecord, Malformed> {
@@ -75,8 +82,17 @@ impl DomainRecord {
             return Err(Malformed);
         }
         let heat = Heat { n, at: Time(reader.varint()?) };
+        let mut share = Score::ZERO;
+        if reader.remaining() > 0 {
+            share = Score::new(f64::from(reader.f32()?)).map_err(|_| Malformed)?;
+            // Nothing stands for 0.
+            if share == Score::ZERO {
+                return Err(Malformed);
+            }
+        }
         reader.end()?;
-        Ok(DomainRecord { name, sites, counters: DomainCounters { pages, crawled, scheduled, leased }, heat })
+        let counters = DomainCounters { pages, crawled, scheduled, leased };
+        Ok(DomainRecord { name, sites, counters, heat, share })
     }
 
     /// The name alone, without decoding the rest.
@@ -120,20 +136,25 @@ mod tests {
             sites: 2,
             counters: DomainCounters { pages: 3, crawled: 1, scheduled: 2, leased: 0 },
             heat: Heat { n: 1.0, at: Time(1_435_048_846_000) },
+            share: Score::ZERO,
         };
         let mut bytes = Vec::new();
         record.encode(&mut bytes);
         assert_documented("domains", &bytes);
+        bytes.clear();
+        DomainRecord { share: Score::new(0.5).unwrap(), ..record }.encode(&mut bytes);
+        assert_documented("domains with a share", &bytes);
     }
 
     proptest! {
         #[test]
         fn records_come_back(
             name in "[a-z.]{1,20}", sites: u32, pages: u64, crawled: u64, scheduled: u64, leased: u64,
-            n in 0f64..1e9, at: u64
+            n in 0f64..1e9, at: u64, share: f32
         ) {
+            let Ok(share) = Score::new(f64::from(share)) else { return Ok(()) };
             let counters = DomainCounters { pages, crawled, scheduled, leased };
-            let record = DomainRecord { name, sites, counters, heat: Heat { n, at: Time(at) } };
+            let record = DomainRecord { name, sites, counters, heat: Heat { n, at: Time(at) }, share };
             let mut bytes = Vec::new();
             record.encode(&mut bytes);
             prop_assert_eq!(DomainRecord::name_of(&bytes), Ok(record.name.as_str()));

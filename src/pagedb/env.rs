@@ -10,6 +10,7 @@ use parking_lot::lock_api::ArcRwLockReadGuard;
 use parking_lot::{RawRwLock, RwLock};
 
 use super::info;
+use super::scoring::Scoring;
 use crate::types::codec::{Malformed, Reader};
 use crate::types::{DomainUnit, UrlHasher};
 
@@ -24,7 +25,7 @@ pub enum PageDbError {
     #[error("table {table} is corrupted at key {key}: restore a backup")]
     Corrupted { table: &'static str, key: String },
     #[error(
-        "the database in {path} has format {found}; this version reads format {supported}: use the aduana version that wrote it"
+        "the database in {path} has format {found}; this version reads formats up to {supported}: use the aduana version that wrote it"
     )]
     Version { path: PathBuf, found: u64, supported: u64 },
     #[error(
@@ -165,17 +166,22 @@ impl PageDb {
         let unit = info::domain_unit_name(options.domain_unit);
         match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
             None => {
-                put_format(&mut txn, &tables)?;
                 tables.info.put(&mut txn, info::DOMAIN_UNIT_KEY, unit.as_bytes())?;
                 tables.info.put(&mut txn, info::COUNTERS_KEY, &info::Counters::default().encode())?;
                 tables.info.put(&mut txn, info::MAX_DEPTH_KEY, &info::encode_max_depth(None))?;
             }
-            // Every earlier format is a database of this one that knows less.
-            Some(stored) if stored == unit.as_bytes() => put_format(&mut txn, &tables)?,
+            Some(stored) if stored == unit.as_bytes() => {}
             Some(stored) => {
                 let stored = format!("\"{}\"", String::from_utf8_lossy(stored));
                 return Err(PageDbError::Setting { setting: "domain_unit", stored });
             }
+        }
+        let mut format = Vec::new();
+        crate::types::codec::put_varint(&mut format, info::FORMAT);
+        if tables.info.get(&txn, info::FORMAT_KEY)? != Some(&format) {
+            // A new database, or one of format 1.
+            tables.info.put(&mut txn, info::FORMAT_KEY, &format)?;
+            tables.info.put(&mut txn, info::SCORING_KEY, &Scoring::none().encode())?;
         }
         txn.commit()?;
         Ok(PageDb { env, tables, options, gate: Arc::default() })
@@ -326,18 +332,12 @@ pub(super) fn create_env(path: &Path, map_size: usize) -> Result<(Env<WithoutTls
     Ok((env, tables))
 }
 
-fn put_format(txn: &mut RwTxn<'_>, tables: &Tables) -> Result<(), PageDbError> {
-    let mut format = Vec::new();
-    crate::types::codec::put_varint(&mut format, info::FORMAT);
-    Ok(tables.info.put(txn, info::FORMAT_KEY, &format)?)
-}
-
 fn check_format(path: &Path, bytes: Option<&[u8]>) -> Result<(), PageDbError> {
     let found = match bytes {
         Some(bytes) => Reader::new(bytes).varint().map_err(|_| corrupted("info", info::FORMAT_KEY))?,
         None => return Err(PageDbError::Missing { path: path.into() }),
     };
-    if (info::FIRST_FORMAT..=info::FORMAT).contains(&found) {
+    if (info::OLDEST_FORMAT..=info::FORMAT).contains(&found) {
         Ok(())
     } else {
         Err(PageDbError::Version { path: path.into(), found, supported: info::FORMAT })

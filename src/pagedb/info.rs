@@ -1,19 +1,24 @@
 //! The rows of `info`: format version, counters with the applied log position, and the settings that the
 //! tables depend on.
 
+use heed::RoTxn;
+
+use super::env::{InTable, PageDbError, Tables};
+use super::scoring::Scoring;
 use crate::types::DomainUnit;
 use crate::types::codec::{Malformed, Reader, put_varint};
 
-/// The format that this version writes and reads.
+/// The format that this version writes.
 pub const FORMAT: u64 = 2;
 
-/// The earliest one that it opens; it becomes [`FORMAT`] when the database is opened for writing.
-pub const FIRST_FORMAT: u64 = 1;
+/// The oldest that it takes up: every row of it is a row of the present one, which has one more in `info`.
+pub const OLDEST_FORMAT: u64 = 1;
 
 pub const FORMAT_KEY: &[u8] = b"format";
 pub const COUNTERS_KEY: &[u8] = b"counters";
 pub const DOMAIN_UNIT_KEY: &[u8] = b"domain_unit";
 pub const MAX_DEPTH_KEY: &[u8] = b"max_crawl_depth";
+pub const SCORING_KEY: &[u8] = b"scoring";
 
 /// Totals over all tables, and how far the edit log has been applied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,6 +73,14 @@ impl Counters {
         }
         reader.end()?;
         Ok(counters)
+    }
+}
+
+/// The row `scoring`; a database of format 1 has none.
+pub fn scoring(tables: &Tables, txn: &RoTxn<'_>) -> Result<Scoring, PageDbError> {
+    match tables.info.get(txn, SCORING_KEY)? {
+        None => Ok(Scoring::none()),
+        Some(bytes) => Scoring::decode(bytes).in_table("info", SCORING_KEY),
     }
 }
 

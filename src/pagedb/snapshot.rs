@@ -10,6 +10,7 @@ use super::link_list;
 use super::page_record::PageRecord;
 use super::page_state::{PageState, Slot};
 use super::schedule_key::{LeaseKey, ScheduleKey};
+use super::scoring::Scoring;
 use super::url_record::UrlRecord;
 use crate::types::{DomainKey, PageIndex, PageKey, PageUrl, Score, Time};
 
@@ -20,6 +21,11 @@ impl Snapshot {
         let bytes = self.tables.info.get(&self.txn, info::COUNTERS_KEY)?;
         let bytes = bytes.ok_or_else(|| corrupted("info", info::COUNTERS_KEY))?;
         Counters::decode(bytes).in_table("info", info::COUNTERS_KEY)
+    }
+
+    /// Which scorer orders the schedule, and where its rounds stand.
+    pub fn scoring(&self) -> Result<Scoring, PageDbError> {
+        info::scoring(&self.tables, &self.txn)
     }
 
     pub(super) fn finder(&self) -> Finder<'_> {

@@ -2,6 +2,7 @@
 
 pub mod codec;
 pub mod edit;
+pub mod estimate;
 pub mod key;
 pub mod page;
 pub mod score;
@@ -9,6 +10,7 @@ pub mod time;
 pub mod url;
 
 pub use edit::{Edit, WebEdit};
+pub use estimate::Estimate;
 pub use key::{DomainKey, DomainUnit, PageIndex, PageKey, UrlHasher};
 pub use page::{ContentHash, CrawledPage, Link};
 pub use score::Score;

@@ -189,7 +189,7 @@ impl Crawl {
         let beyond = PageIndex(self.reference.pages.len() as u64);
         same("a page that nobody named", &ok(snapshot.url(beyond))?, &None)?;
         self.compare_domains(&snapshot)?;
-        let report = ok(snapshot.check(&mut |_, _| ()))?;
+        let report = ok(snapshot.check(&mut |_, _| (), None))?;
         if !report.is_ok() {
             return Err(format!("check: {:?}", report.violations));
         }
@@ -296,7 +296,8 @@ fn compare_page(
         Status::TooDeep => Stored::TooDeep,
     };
     let score = Score::new(page.score.into()).map_err(|error| error.to_string())?;
-    let wanted = PageState { index, status, depth: page.depth, score, attempts: page.attempts };
+    let wanted =
+        PageState { index, status, depth: page.depth, score, given: score, attempts: page.attempts };
     same("state", &state, &wanted)?;
 
     let history = ok(snapshot.record(key))?.map(|record| {

@@ -303,6 +303,7 @@ impl Cells {
             status: Status::TooDeep,
             depth: u32::MAX,
             score: Score::ZERO,
+            given: Score::ZERO,
             attempts: 0,
         };
         let new = old.unwrap_or(unset);

@@ -2,7 +2,7 @@
 //!
 //! The way of a batch: `refs` lays the edits out flat; `domains` gives every site its domain; `identity`
 //! sorts the mentions by key and finds or makes the page of each; `transitions` lets the edits change the
-//! pages' states in the order of the log; `write` brings what changed to the tables, each in its own order.
+//! pages' states in the order of the log (with a scorer, `estimates` what found pages are worth); `write` brings what changed to the tables, each in its own order.
 //! Each LMDB page is so touched about once a batch, not once a link.
 //!
 //! Edits that add or delete single pages and links (`web`, `delete`) cut the batch into runs: each is applied by
@@ -12,15 +12,18 @@ mod changes;
 mod delete;
 mod depth_limit;
 mod domains;
+mod estimates;
 mod identity;
 mod prefetch;
 mod refs;
+mod rescore;
 #[cfg(test)]
 mod tests;
 mod transitions;
 mod web;
 mod write;
 
+pub use rescore::{Part, RoundScores};
 pub use transitions::Rules;
 pub use write::ScheduleChange;
 
@@ -67,16 +70,17 @@ impl PageDb {
         let stored = stored.ok_or_else(|| corrupted("info", info::COUNTERS_KEY))?;
         let mut changes = Changes::new(Counters::decode(stored).in_table("info", info::COUNTERS_KEY)?);
 
+        let scoring = info::scoring(tables, &txn)?;
         for part in edits.chunk_by(|a, b| !WebEdit::is_one(a) && !WebEdit::is_one(b)) {
             match part {
                 [edit] if WebEdit::is_one(edit) => {
                     let Edit::Web(edit) = refs::decode(edit)? else { continue };
-                    Editor { db: self, rules, changes: &mut changes }.apply(&mut txn, &edit)?;
+                    Editor { db: self, rules, scoring: &scoring, changes: &mut changes }.apply(&mut txn, &edit)?;
                 }
                 run => {
                     let mut mentions = Mentions::collect(run, &self.options.hasher)?;
                     self.run(&mut txn, &mut mentions, &mut changes, |txn, mentions, cells, domains| {
-                        transitions::run(txn, tables, rules, mentions, cells, domains)
+                        transitions::run(txn, tables, rules, &scoring, mentions, cells, domains)
                     })?;
                 }
             }

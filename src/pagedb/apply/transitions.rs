@@ -5,10 +5,12 @@ use std::ops::Range;
 use heed::RwTxn;
 
 use super::domains::Domains;
+use super::estimates::{Estimates, Parent};
 use super::identity::{Cell, Cells, NO_CELL};
 use super::refs::{Mentions, Step};
 use crate::pagedb::env::{PageDbError, Tables};
 use crate::pagedb::page_state::Status;
+use crate::pagedb::scoring::Scoring;
 use crate::types::{Score, Time};
 
 /// A crawl of a page, as the batch tells it.
@@ -51,27 +53,39 @@ pub(super) fn run<'a>(
     txn: &RwTxn<'_>,
     tables: &Tables,
     rules: Rules,
+    scoring: &Scoring,
     mentions: &mut Mentions<'a>,
     cells: &mut Cells,
     domains: &mut Domains,
 ) -> Result<Outcome<'a>, PageDbError> {
     let mut outcome = Outcome::default();
+    let mut estimates = scoring.is_scored().then(|| Estimates::new(txn, tables, scoring));
+    let mut found = Vec::new();
     for step in std::mem::take(&mut mentions.steps) {
         match step {
             Step::Crawled { page, links, score, time, content_hash } => {
                 let cell = cells.of_url[page as usize];
-                let depth = crawled(&mut cells.list[cell as usize]);
+                let (depth, parent) = crawled(cell, cells);
+                found.clear();
                 for link in links.clone() {
                     cells.prefetch_target(link);
-                    let target = &mut cells.list[cells.of_url[link as usize] as usize];
-                    linked(target, rules, depth.saturating_add(1), mentions.urls[link as usize].score);
+                    let number = cells.of_url[link as usize];
+                    let target = &mut cells.list[number as usize];
+                    let given = mentions.urls[link as usize].score;
+                    if linked(target, rules, depth.saturating_add(1), given, estimates.as_ref()) {
+                        found.push(number);
+                    }
+                }
+                if let Some(estimates) = &mut estimates {
+                    found.sort_unstable();
+                    estimates.pass_on(&parent, links.clone(), &found, cells, domains)?;
                 }
                 outcome.crawls.push(Crawl { cell, links, score, time, content_hash });
             }
             Step::Seeds { seeds } => {
                 for seed in seeds {
                     let cell = &mut cells.list[cells.of_url[seed as usize] as usize];
-                    linked(cell, rules, 0, mentions.urls[seed as usize].score);
+                    linked(cell, rules, 0, mentions.urls[seed as usize].score, estimates.as_ref());
                 }
             }
             Step::HandOut { time, until, keys } => {
@@ -105,35 +119,48 @@ pub(super) fn run<'a>(
 }
 
 /// Returns the page's depth. A page that nobody linked or seeded stands at depth 0.
-fn crawled(cell: &mut Cell) -> u32 {
+fn crawled(number: u32, cells: &mut Cells) -> (u32, Parent) {
+    let cell = &mut cells.list[number as usize];
+    let parent = Parent { cell: number, first_crawl: cell.new.is_uncrawled(), is_new: !cell.seen };
     if !cell.seen {
         cell.seen = true;
         cell.new.depth = 0;
     }
     cell.new.status = Status::Crawled;
     cell.new.attempts = 0;
-    cell.new.depth
+    (cell.new.depth, parent)
 }
 
-/// A link or a seed: the page becomes known, or its depth and score get better. The best score that
-/// anybody gave counts, so that the order of arrival does not matter.
-pub(super) fn linked(cell: &mut Cell, rules: Rules, depth: u32, score: Score) {
+/// A link or a seed: the page becomes known (then it returns true), or its depth and given score get better. The
+/// best score that anybody gave counts, so that the order of arrival does not matter. With a scorer only a
+/// seed's place follows from it.
+pub(super) fn linked(
+    cell: &mut Cell,
+    rules: Rules,
+    depth: u32,
+    given: Score,
+    scorer: Option<&Estimates<'_, '_>>,
+) -> bool {
     let page = &mut cell.new;
-    if !cell.seen {
+    let is_new = !cell.seen;
+    if is_new {
         cell.seen = true;
-        (page.depth, page.score) = (depth, score);
+        (page.depth, page.given) = (depth, given);
         page.status = rules.waiting(depth);
-        return;
-    }
-    page.depth = page.depth.min(depth);
-    match page.status {
-        Status::Crawled => {}
-        Status::Scheduled | Status::Leased { .. } => page.score = page.score.max(score),
-        Status::TooDeep => {
-            page.score = page.score.max(score);
-            page.status = rules.waiting(page.depth);
+    } else {
+        page.depth = page.depth.min(depth);
+        match page.status {
+            Status::Crawled => return false,
+            Status::Scheduled | Status::Leased { .. } => {}
+            Status::TooDeep => page.status = rules.waiting(page.depth),
         }
+        page.given = page.given.max(given);
     }
+    match scorer {
+        None => page.score = page.given,
+        Some(scorer) => scorer.place_seed(cell),
+    }
+    is_new
 }
 
 fn expired(cell: &mut Cell, rules: Rules, time: Time) -> bool {

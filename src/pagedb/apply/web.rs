@@ -7,6 +7,8 @@ use std::ops::Bound;
 use heed::RwTxn;
 
 use super::changes::Changes;
+use super::domains::Domains;
+use super::estimates::Estimates;
 use super::identity::{Cell, Cells};
 use super::refs::{Mentions, NO_REF};
 use super::transitions::{self, Outcome, Rules};
@@ -16,6 +18,7 @@ use crate::pagedb::link_list;
 use crate::pagedb::page_record::PageRecord;
 use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::content_key;
+use crate::pagedb::scoring::Scoring;
 use crate::types::edit::web::{Adding, LinkSource, NewLink, NewPage};
 use crate::types::{PageIndex, PageKey, PageUrl, Score, WebEdit};
 
@@ -29,6 +32,7 @@ struct Source {
 pub(super) struct Editor<'e> {
     pub db: &'e PageDb,
     pub rules: Rules,
+    pub scoring: &'e Scoring,
     pub changes: &'e mut Changes,
 }
 
@@ -62,9 +66,10 @@ impl Editor<'_> {
         }
         let mentions = Mentions::of_urls(&[(&page.url, NO_REF, page.score)], &self.db.options.hasher);
         let rules = self.rules;
-        let cells = self.with_cells(txn, mentions, |cells| {
+        let cells = self.with_cells(txn, mentions, |cells, scorer, _| {
             let cell = cells.of_url[0] as usize;
-            added(&mut cells.list[cell], page, adding, rules);
+            added(&mut cells.list[cell], page, adding, rules, scorer);
+            Ok(())
         })?;
         let cell = &cells.list[cells.of_url[0] as usize];
         self.put_history(txn, cell.key, cell.new.index, page)?;
@@ -128,9 +133,13 @@ impl Editor<'_> {
         let mentioned = [(&parent, NO_REF, Score::ZERO), (&link.to, 0, link.score)];
         let mentions = Mentions::of_urls(&mentioned, &self.db.options.hasher);
         let rules = self.rules;
-        let cells = self.with_cells(txn, mentions, |cells| {
-            let cell = cells.of_url[1] as usize;
-            transitions::linked(&mut cells.list[cell], rules, depth.saturating_add(1), link.score);
+        let cells = self.with_cells(txn, mentions, |cells, scorer, domains| {
+            let cell = &mut cells.list[cells.of_url[1] as usize];
+            let is_found = transitions::linked(cell, rules, depth.saturating_add(1), link.score, scorer);
+            match scorer {
+                Some(scorer) if is_found => scorer.place_found(cell, domains),
+                _ => Ok(()),
+            }
         })?;
         let target = &cells.list[cells.of_url[1] as usize];
         for source in &sources {
@@ -227,10 +236,16 @@ impl Editor<'_> {
         &mut self,
         txn: &mut RwTxn<'_>,
         mut mentions: Mentions<'_>,
-        change: impl FnOnce(&mut Cells),
+        change: impl FnOnce(
+            &mut Cells,
+            Option<&Estimates<'_, '_>>,
+            &mut Domains,
+        ) -> Result<(), PageDbError>,
     ) -> Result<Cells, PageDbError> {
-        self.db.run(txn, &mut mentions, self.changes, |_, _, cells, _| {
-            change(cells);
+        let (tables, scoring) = (&self.db.tables, self.scoring);
+        self.db.run(txn, &mut mentions, self.changes, |txn, _, cells, domains| {
+            let scorer = scoring.is_scored().then(|| Estimates::new(txn, tables, scoring));
+            change(cells, scorer.as_ref(), domains)?;
             Ok(Outcome::default())
         })
     }
@@ -251,18 +266,30 @@ fn may_stand_on(from: &LinkSource, page: &NewPage) -> bool {
 }
 
 /// A page that somebody adds starts anew, as a seed does; a spider that has it keeps its lease.
-fn added(cell: &mut Cell, page: &NewPage, adding: Adding, rules: Rules) {
+fn added(
+    cell: &mut Cell,
+    page: &NewPage,
+    adding: Adding,
+    rules: Rules,
+    scorer: Option<&Estimates<'_, '_>>,
+) {
     let is_new = !cell.seen;
     cell.seen = true;
     let state: &mut PageState = &mut cell.new;
     if is_new || adding == Adding::WithScore {
-        state.score = page.score;
+        state.given = page.score;
     }
     (state.depth, state.attempts) = (0, 0);
     if page.history.is_some() {
         state.status = Status::Crawled;
     } else if is_new || !matches!(state.status, Status::Leased { .. }) {
         state.status = rules.waiting(0);
+    }
+    match scorer {
+        None => state.score = state.given,
+        Some(scorer) if state.is_uncrawled() => scorer.place_seed(cell),
+        Some(scorer) if is_new => scorer.place_crawled(cell),
+        Some(_) => {}
     }
 }
 

@@ -15,7 +15,7 @@ use crate::pagedb::page_record::PageRecord;
 use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::{LeaseKey, SCHEDULE_KEY_LEN, ScheduleKey, content_key};
 use crate::pagedb::url_record::UrlRecord;
-use crate::types::{ContentHash, DomainKey, PageIndex};
+use crate::types::{ContentHash, DomainKey, PageIndex, PageKey};
 
 /// An entry that came to the schedule or left it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +70,7 @@ pub(super) fn states(
     domains: &mut Domains,
     counters: &mut Counters,
 ) -> Result<Vec<ScheduleChange>, PageDbError> {
-    // Schedule keys as integers, the lowest bit for "added": they sort like the keys, and fast.
-    let mut schedule: Vec<u128> = Vec::new();
+    let mut schedule: Vec<Moved> = Vec::new();
     let mut leases: Vec<(LeaseKey, bool)> = Vec::new();
     let mut value = Vec::new();
     for group in cells.list.chunk_by(|a, b| a.key.domain() == b.key.domain()) {
@@ -87,10 +86,11 @@ pub(super) fn states(
             tables.hash2idx.put(txn, &cell.key.to_bytes(), &value)?;
             change.count(old, -1);
             change.count(Some(&cell.new), 1);
-            let (before, after) = (old.and_then(|p| entry(cell, p)), entry(cell, &cell.new));
-            if before != after {
-                schedule.extend(before);
-                schedule.extend(after.map(|key| key | 1));
+            let before = old.filter(|page| page.is_scheduled());
+            let after = Some(&cell.new).filter(|page| page.is_scheduled());
+            if before.map(|page| page.score) != after.map(|page| page.score) {
+                schedule.extend(before.map(|page| Moved::left(cell.key, page)));
+                schedule.extend(after.map(|page| Moved::came(cell.key, page)));
             }
             let (before, after) = (old.and_then(|p| lease(cell, p)), lease(cell, &cell.new));
             if before != after {
@@ -112,13 +112,32 @@ pub(super) fn states(
     write_schedule(txn, tables, &schedule)
 }
 
-fn write_schedule(
+/// A schedule entry that came or left, as an integer: the bytes of its key, and 1 in the lowest bit for "came".
+/// Integers sort like the keys, and fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Moved(u128);
+
+impl Moved {
+    pub(super) fn left(page: PageKey, state: &PageState) -> Moved {
+        let key = ScheduleKey { domain: page.domain(), score: state.score, index: state.index };
+        let mut bytes = [0; 16];
+        bytes[..SCHEDULE_KEY_LEN].copy_from_slice(&key.to_bytes());
+        Moved(u128::from_be_bytes(bytes))
+    }
+
+    pub(super) fn came(page: PageKey, state: &PageState) -> Moved {
+        Moved(Moved::left(page, state).0 | 1)
+    }
+}
+
+/// Brings changes to `schedule`, in the order of its keys.
+pub(super) fn write_schedule(
     txn: &mut RwTxn<'_>,
     tables: &Tables,
-    sorted: &[u128],
+    sorted: &[Moved],
 ) -> Result<Vec<ScheduleChange>, PageDbError> {
     let mut changes = Vec::with_capacity(sorted.len());
-    for packed in sorted {
+    for Moved(packed) in sorted {
         let bytes = packed.to_be_bytes();
         let (row, added) = (&bytes[..SCHEDULE_KEY_LEN], packed & 1 == 1);
         if added {
@@ -211,16 +230,6 @@ fn links(
     link_list::encode(&other, &same, value);
     tables.links.put(txn, &row, value)?;
     Ok(())
-}
-
-/// The packed schedule key of a page, if it is scheduled.
-fn entry(cell: &Cell, page: &PageState) -> Option<u128> {
-    page.is_scheduled().then(|| {
-        let key = ScheduleKey { domain: cell.key.domain(), score: page.score, index: page.index };
-        let mut bytes = [0; 16];
-        bytes[..SCHEDULE_KEY_LEN].copy_from_slice(&key.to_bytes());
-        u128::from_be_bytes(bytes)
-    })
 }
 
 fn lease(cell: &Cell, page: &PageState) -> Option<LeaseKey> {

@@ -19,6 +19,9 @@
 //! * **Schedule.** Every scheduled page, and no other, has exactly one entry, with its domain and score
 //!   ([`Kind::ScheduleMissing`], [`Kind::ScheduleStray`]). Scheduled pages are within `max_crawl_depth`, pages
 //!   that are too deep are beyond it ([`Kind::Depth`]).
+//! * **Scores.** Without a scorer a page's score is the given one. With one, if the scores of its last round are at
+//!   hand, each page that the round knew has its score, plus its domain's share while it waits; seeds that wait have
+//!   a seed's score ([`Kind::Score`]).
 //! * **Leases.** Every leased page, and no other, has exactly one entry, with the end of its lease
 //!   ([`Kind::LeaseMissing`], [`Kind::LeaseStray`]).
 //! * **Crawls.** Every crawled page, and no other, has a row in `hash2info` ([`Kind::RecordMissing`],
@@ -49,9 +52,11 @@ use std::collections::HashMap;
 
 pub use report::{Kind, Report, Violation};
 
+use super::apply::RoundScores;
 use super::bits::Bits;
 use super::env::{InTable, PageDb, PageDbError, Snapshot, corrupted};
 use super::info::{self, Counters};
+use super::scoring::Scoring;
 use chains::Displaced;
 
 /// Rows between two reports of progress.
@@ -66,17 +71,22 @@ impl PageDb {
     /// # Errors
     /// What LMDB says. Violations are no errors: they stand in the report.
     pub fn check(&self, progress: Progress<'_>) -> Result<Report, PageDbError> {
-        self.snapshot()?.check(progress)
+        self.snapshot()?.check(progress, None)
     }
 }
 
 impl Snapshot {
-    /// As [`PageDb::check`].
+    /// As [`PageDb::check`]; with the scores of the last round also that every page stands at its own.
     ///
     /// # Errors
     /// As [`PageDb::check`].
-    pub fn check(&self, progress: Progress<'_>) -> Result<Report, PageDbError> {
+    pub fn check(
+        &self,
+        progress: Progress<'_>,
+        scores: Option<&dyn RoundScores>,
+    ) -> Result<Report, PageDbError> {
         let mut check = Check::new(self, progress)?;
+        check.scores = scores;
         check.info()?;
         check.domains()?;
         check.states()?;
@@ -102,6 +112,9 @@ struct Check<'s> {
     /// Recounted.
     counted: Counters,
     max_depth: Option<u32>,
+    scoring: Scoring,
+    /// Of the last round, if they are to be compared.
+    scores: Option<&'s dyn RoundScores>,
     pages: Pages,
     /// The hash of each site's text, by its key in `sites`.
     sites: HashMap<u64, u64, foldhash::fast::RandomState>,
@@ -143,6 +156,8 @@ impl<'s> Check<'s> {
             stored: Counters::default(),
             counted: Counters::default(),
             max_depth: None,
+            scoring: Scoring::none(),
+            scores: None,
             pages,
             sites: HashMap::default(),
             displaced: Vec::new(),
@@ -171,6 +186,8 @@ impl<'s> Check<'s> {
         let depth = table.get(&snapshot.txn, info::MAX_DEPTH_KEY)?.unwrap_or_default();
         let depth = info::decode_max_depth(depth).in_table("info", info::MAX_DEPTH_KEY);
         self.max_depth = self.decoded(depth, "info", info::MAX_DEPTH_KEY).flatten();
+        let scoring = snapshot.scoring();
+        self.scoring = self.decoded(scoring, "info", info::SCORING_KEY).unwrap_or_else(Scoring::none);
         let unit = table.get(&snapshot.txn, info::DOMAIN_UNIT_KEY)?;
         let right_unit = unit == Some(info::domain_unit_name(snapshot.domain_unit).as_bytes());
         self.decoded(right_unit.then_some(()).ok_or(()), "info", info::DOMAIN_UNIT_KEY);

@@ -91,6 +91,7 @@ kinds! {
     ScheduleMissing = "scheduled page without entry",
     ScheduleStray = "schedule entry without page",
     Depth = "wrong side of max_crawl_depth",
+    Score = "wrong score",
     LeaseMissing = "leased page without lease",
     LeaseStray = "lease without page",
     RecordMissing = "crawled page without record",

@@ -6,12 +6,15 @@ use crate::pagedb::domain_record::{DomainCounters, DomainRecord};
 use crate::pagedb::env::PageDbError;
 use crate::pagedb::page_state::{PageState, Slot, Status};
 use crate::pagedb::schedule_key::LeaseKey;
+use crate::pagedb::scoring::{finite, seed_score};
 use crate::types::{DomainKey, PageKey};
 
 /// The domain whose pages are being counted.
 struct Counting {
     key: DomainKey,
     counters: DomainCounters,
+    /// What its pages that wait are worth beside their own scores.
+    share: f64,
 }
 
 impl Check<'_> {
@@ -30,7 +33,8 @@ impl Check<'_> {
             };
             if counting.as_ref().is_none_or(|counting| counting.key != key.domain()) {
                 self.compare_domain(counting.take(), &mut domains)?;
-                counting = Some(Counting { key: key.domain(), counters: DomainCounters::default() });
+                let (key, counters) = (key.domain(), DomainCounters::default());
+                counting = Some(Counting { key, counters, share: self.share(key)? });
             }
             let slot = self.decoded(Slot::decode(bytes), "hash2idx", row);
             if slot == Some(Slot::Mark) {
@@ -39,6 +43,7 @@ impl Check<'_> {
             let state = slot.and_then(Slot::page);
             if let (Some(state), Some(counting)) = (state, &mut counting) {
                 self.count(&state, &mut counting.counters);
+                self.score(key, &state, counting.share);
                 self.state(key, &state)?;
                 self.record(key, &state, record)?;
             } else if record.is_some() {
@@ -117,13 +122,54 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// A domain's share, if scores are to be compared.
+    fn share(&self, domain: DomainKey) -> Result<f64, PageDbError> {
+        if self.scores.is_none() {
+            return Ok(0.0);
+        }
+        // A row that is missing or does not decode is told elsewhere.
+        match self.snapshot.domain(domain) {
+            Err(PageDbError::Corrupted { .. }) => Ok(0.0),
+            record => Ok(record?.map_or(0.0, |record| f64::from(record.share.get()))),
+        }
+    }
+
+    fn score(&mut self, key: PageKey, state: &PageState, share: f64) {
+        if self.scoring.moving.is_some() {
+            return;
+        }
+        let wanted = if !self.scoring.is_scored() {
+            state.given
+        } else if state.depth == 0 {
+            // Crawled, it keeps a seed's score until the next round.
+            if state.is_uncrawled() { seed_score(state.given) } else { return }
+        } else {
+            let known = state.index.0 < self.scoring.last.estimate.pages;
+            let Some(own) = self.scores.filter(|_| known).and_then(|scores| scores.of_page(state.index))
+            else {
+                return;
+            };
+            // Crawled since the round, it keeps what it waited with.
+            if !state.is_uncrawled() && state.score == finite(own) {
+                return;
+            }
+            finite(own + share)
+        };
+        if state.score != wanted {
+            let (score, wanted) = (state.score.get(), wanted.get());
+            self.report.add(Kind::Score, || {
+                format!("page {key} stands at {score:e}, the last round gave it {wanted:e}")
+            });
+        }
+    }
+
     /// The domain's row must be there and have these counters; the rows before it are of no pages.
     fn compare_domain(
         &mut self,
         counted: Option<Counting>,
         domains: &mut Merge<'_>,
     ) -> Result<(), PageDbError> {
-        let Some(Counting { key, counters }) = counted else { return Ok(()) };
+        let Some(Counting { key, counters, .. }) = counted else { return Ok(()) };
         let row = key.0.to_be_bytes();
         self.domains_before(domains, Some(&row))?;
         match domains.next_if(|found| found == row)? {
