@@ -5,6 +5,7 @@
 //! schedule in memory and send the hand-outs the same way as every other edit.
 
 mod batch;
+mod edits;
 mod error;
 mod intake;
 pub mod offline;

@@ -9,9 +9,9 @@ mod bits;
 mod check;
 mod domain_record;
 mod env;
-mod find;
 #[cfg(test)]
 mod example;
+mod find;
 mod info;
 pub mod link_list;
 mod page_record;

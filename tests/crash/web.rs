@@ -137,7 +137,7 @@ impl Journal {
             let is_free = state.status == Status::Scheduled;
             assert!(!is_free || !self.is_durable(hand_out), "the lease of page {page} is lost");
         }
-        let report = snapshot.check(&mut |_, _| ()).unwrap();
+        let report = snapshot.check(&mut |_, _| (), None).unwrap();
         assert!(report.is_ok(), "{:?}", report.violations);
         let c = snapshot.counters().unwrap();
         assert_eq!(c.crawled + c.leased + c.scheduled, c.pages, "some page is nowhere: {c:?}");

@@ -104,11 +104,7 @@ impl Deleted {
 }
 
 /// Removes the links to the pages that the batch has deleted.
-pub(super) fn unlink(
-    txn: &mut RwTxn<'_>,
-    tables: &Tables,
-    changes: &mut Changes,
-) -> Result<(), PageDbError> {
+pub(super) fn unlink(txn: &mut RwTxn<'_>, tables: &Tables, changes: &mut Changes) -> Result<(), PageDbError> {
     if changes.deleted.is_empty() {
         return Ok(());
     }

@@ -75,7 +75,8 @@ impl PageDb {
             match part {
                 [edit] if WebEdit::is_one(edit) => {
                     let Edit::Web(edit) = refs::decode(edit)? else { continue };
-                    Editor { db: self, rules, scoring: &scoring, changes: &mut changes }.apply(&mut txn, &edit)?;
+                    Editor { db: self, rules, scoring: &scoring, changes: &mut changes }
+                        .apply(&mut txn, &edit)?;
                 }
                 run => {
                     let mut mentions = Mentions::collect(run, &self.options.hasher)?;

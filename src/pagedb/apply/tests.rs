@@ -44,9 +44,7 @@ fn a_deleted_page_leaves_no_row_and_no_link_to_it() {
     let mut db = TestDb::with_everything();
     let counters = db.db.snapshot().unwrap().counters().unwrap();
     // One that is crawled, one leased, one scheduled, one too deep.
-    for text in
-        ["http://a.example/1", "http://a.example/2", "http://c.example/", "http://a.example/deep"]
-    {
+    for text in ["http://a.example/1", "http://a.example/2", "http://c.example/", "http://a.example/deep"] {
         db.delete(text);
         sound(&db);
         assert_eq!(db.db.snapshot().unwrap().find(&url(text)).unwrap(), None);

@@ -217,11 +217,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    pub(super) fn remove_links(
-        &mut self,
-        txn: &mut RwTxn<'_>,
-        page: PageIndex,
-    ) -> Result<(), PageDbError> {
+    pub(super) fn remove_links(&mut self, txn: &mut RwTxn<'_>, page: PageIndex) -> Result<(), PageDbError> {
         let row = page.to_bytes();
         if let Some(bytes) = self.db.tables.links.get(txn, &row)? {
             self.changes.counters.links -= link_list::count(bytes).in_table("links", &row)?;
@@ -236,11 +232,7 @@ impl Editor<'_> {
         &mut self,
         txn: &mut RwTxn<'_>,
         mut mentions: Mentions<'_>,
-        change: impl FnOnce(
-            &mut Cells,
-            Option<&Estimates<'_, '_>>,
-            &mut Domains,
-        ) -> Result<(), PageDbError>,
+        change: impl FnOnce(&mut Cells, Option<&Estimates<'_, '_>>, &mut Domains) -> Result<(), PageDbError>,
     ) -> Result<Cells, PageDbError> {
         let (tables, scoring) = (&self.db.tables, self.scoring);
         self.db.run(txn, &mut mentions, self.changes, |txn, _, cells, domains| {
@@ -266,13 +258,7 @@ fn may_stand_on(from: &LinkSource, page: &NewPage) -> bool {
 }
 
 /// A page that somebody adds starts anew, as a seed does; a spider that has it keeps its lease.
-fn added(
-    cell: &mut Cell,
-    page: &NewPage,
-    adding: Adding,
-    rules: Rules,
-    scorer: Option<&Estimates<'_, '_>>,
-) {
+fn added(cell: &mut Cell, page: &NewPage, adding: Adding, rules: Rules, scorer: Option<&Estimates<'_, '_>>) {
     let is_new = !cell.seen;
     cell.seen = true;
     let state: &mut PageState = &mut cell.new;

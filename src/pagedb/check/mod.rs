@@ -214,7 +214,8 @@ impl<'s> Check<'s> {
         }
         let (next, given) = (stored.next_index, self.pages.keys.len() as u64);
         if next < given {
-            self.report.add(Kind::Counters, || format!("the next index is {next}, but {} is in use", given - 1));
+            self.report
+                .add(Kind::Counters, || format!("the next index is {next}, but {} is in use", given - 1));
         }
         self.report.counters = self.stored;
     }

@@ -291,10 +291,7 @@ mod tests {
     }
 
     fn any_hash() -> impl Strategy<Value = ContentHash> {
-        prop_oneof![
-            any::<u64>().prop_map(ContentHash::Number),
-            "\\PC{0,20}".prop_map(ContentHash::Text)
-        ]
+        prop_oneof![any::<u64>().prop_map(ContentHash::Number), "\\PC{0,20}".prop_map(ContentHash::Text)]
     }
 
     fn any_link() -> impl Strategy<Value = NewLink> {
@@ -306,12 +303,13 @@ mod tests {
     fn any_page() -> impl Strategy<Value = NewPage> {
         let hash = prop::option::of(any_hash());
         let numbers = (any::<u32>(), any::<u32>(), 1..u32::MAX, any::<u32>());
-        let history = (numbers, any_score(), hash).prop_map(|((first, more, crawls, changes), score, hash)| {
-            let (first, more) = (u64::from(first), u64::from(more));
-            let (first_crawl, last_crawl) = (Time(first), Time(first + more));
-            let changes = changes % crawls;
-            History { first_crawl, last_crawl, crawls, changes, score, content_hash: hash }
-        });
+        let history =
+            (numbers, any_score(), hash).prop_map(|((first, more, crawls, changes), score, hash)| {
+                let (first, more) = (u64::from(first), u64::from(more));
+                let (first_crawl, last_crawl) = (Time(first), Time(first + more));
+                let changes = changes % crawls;
+                History { first_crawl, last_crawl, crawls, changes, score, content_hash: hash }
+            });
         let parts = (any_url(), any_score(), prop::option::of(history));
         parts.prop_map(|(url, score, history)| NewPage { url, score, history })
     }
