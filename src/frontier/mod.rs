@@ -20,6 +20,8 @@ pub use options::Options;
 pub use request::HandOut;
 pub use stats::Stats;
 
+pub use crate::pagedb::{Page, PageDbError, Status};
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Reading the tables at large, beside the work of the frontier.
 
 use super::{Frontier, FrontierError};
-use crate::pagedb::{LinkStream, PageStream, Progress, Report, StateStream};
+use crate::pagedb::{LinkStream, Page, PageStream, Progress, Report, StateStream};
+use crate::types::{DomainUnit, PageUrl};
 
 impl Frontier {
     /// Every crawled page with its links; with `only_other_domains` just those that lead to another domain.
@@ -12,6 +13,19 @@ impl Frontier {
     /// Everything known of every page.
     pub fn pages(&self) -> PageStream<'_> {
         self.inner.db.pages()
+    }
+
+    /// What is known of the page with this URL; `None` if there is none.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn page(&self, url: &PageUrl) -> Result<Option<Page>, FrontierError> {
+        Ok(self.inner.db.snapshot()?.page(url)?)
+    }
+
+    /// The unit of the domains.
+    pub fn domain_unit(&self) -> DomainUnit {
+        self.inner.db.domain_unit()
     }
 
     /// Key and state of every page.

@@ -11,6 +11,7 @@ use super::page_record::PageRecord;
 use super::page_state::{PageState, Slot};
 use super::schedule_key::{LeaseKey, ScheduleKey};
 use super::scoring::Scoring;
+use super::stream::Page;
 use super::url_record::UrlRecord;
 use crate::types::{DomainKey, PageIndex, PageKey, PageUrl, Score, Time};
 
@@ -99,6 +100,21 @@ impl Snapshot {
     /// The key and state of a URL, if it is known.
     pub fn find(&self, url: &PageUrl) -> Result<Option<(PageKey, PageState)>, PageDbError> {
         self.finder().page(url)
+    }
+
+    /// Everything known of the page with this URL; `None` if there is none.
+    pub fn page(&self, url: &PageUrl) -> Result<Option<Page>, PageDbError> {
+        let Some((key, state)) = self.find(url)? else { return Ok(None) };
+        Ok(Some(self.page_of(key, state)?))
+    }
+
+    /// Everything known of the page with this key and state.
+    pub(super) fn page_of(&self, key: PageKey, state: PageState) -> Result<Page, PageDbError> {
+        let record = self.record(key)?;
+        let urls = self.url_record(state.index)?;
+        let urls = urls.ok_or_else(|| corrupted("urls", &state.index.to_bytes()))?;
+        let url = join(self.site(key.domain(), urls.site)?, urls.path);
+        Ok(Page { key, url, state, linked_from: urls.linked_from, record })
     }
 
     /// The links of a page, those to other domains first; `None` if it was never crawled.

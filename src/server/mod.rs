@@ -3,12 +3,17 @@
 mod auth;
 mod counters;
 mod crawled;
+mod edit_json;
+mod edits;
 mod error;
 mod first_bytes;
 mod health;
 mod lines;
 mod ndjson;
 mod page_json;
+mod page_out;
+mod pages;
+mod query;
 mod reply;
 mod request;
 mod router;

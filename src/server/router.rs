@@ -12,17 +12,20 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use super::error::{ApiError, nearest, quoted};
-use super::{Api, crawled, health, request, stats};
+use super::{Api, crawled, edits, health, pages, request, stats};
 
 /// A body that stops coming for as long is given up; a stream of pages may pause for minutes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(300);
 
-const PATHS: [&str; 5] = ["/", "/crawled", "/request", "/stats", "/health"];
+const PATHS: [&str; 8] = ["/", "/crawled", "/request", "/stats", "/health", "/page", "/pages", "/links"];
 
 pub fn router(api: Arc<Api>) -> Router {
     let router = Router::new()
         .route("/", get(index))
         .route("/crawled", post(crawled::crawled))
+        .route("/page", get(pages::page).delete(edits::delete_page))
+        .route("/pages", post(edits::add_pages))
+        .route("/links", post(edits::add_links))
         .route("/request", get(request::request))
         .route("/stats", get(stats::stats))
         .route(health::PATH, get(health::health))
@@ -43,7 +46,11 @@ async fn index() -> &'static str {
      POST /crawled                  tell what was crawled: a page, an array of pages, or one a line\n\
      GET  /request?n=10&format=urls ask what to crawl next; format=full tells more\n\
      GET  /stats                    counters\n\
-     GET  /health                   live and ready\n"
+     GET  /health                   live and ready\n\
+     \n\
+     GET  /page?url=URL             what is known of a page; DELETE deletes it\n\
+     POST /pages                    add pages\n\
+     POST /links                    add links\n"
 }
 
 async fn no_such_path(uri: Uri) -> ApiError {
@@ -58,7 +65,11 @@ async fn no_such_path(uri: Uri) -> ApiError {
 /// The router adds `Allow`.
 async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
-    let method = if path == "/crawled" { "POST" } else { "GET" };
+    let method = match path {
+        "/crawled" | "/pages" | "/links" => "POST",
+        "/page" => "GET or DELETE",
+        _ => "GET",
+    };
     let given = quoted(request.method().as_str());
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{path} does not take {}", given.trim_matches('"')))
         .hint(format!("use {method}"))

@@ -5,6 +5,7 @@
 
 mod auth;
 mod concurrency;
+mod edits;
 mod ndjson;
 mod refusals;
 mod session;
