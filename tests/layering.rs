@@ -7,10 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module with those that it may use, the lowest first. A new rung is a new line.
-const LADDER: [(&str, &[&str]); 10] = [
+const LADDER: [(&str, &[&str]); 12] = [
     ("types", &[]),
     ("log", &["types"]),
     ("pagedb", &["types", "log"]),
+    ("graph", &["types", "pagedb"]),
+    // Scorers receive graphs, never a PageDB.
+    ("score", &["types", "graph"]),
     ("schedule", &["types", "log", "pagedb"]),
     ("frontier", &["types", "log", "pagedb", "schedule"]),
     // Beside the server: what the frontier is opened with, and where the server listens.
@@ -18,7 +21,22 @@ const LADDER: [(&str, &[&str]); 10] = [
     ("server", &["types", "frontier"]),
     ("graph_file", &["types"]),
     ("synth", &["types"]),
-    ("cli", &["types", "log", "pagedb", "schedule", "frontier", "settings", "server", "graph_file", "synth"]),
+    (
+        "cli",
+        &[
+            "types",
+            "log",
+            "pagedb",
+            "graph",
+            "score",
+            "schedule",
+            "frontier",
+            "settings",
+            "server",
+            "graph_file",
+            "synth",
+        ],
+    ),
 ];
 
 /// Crates that only some modules may name: a layer that knows LMDB has LMDB's reasons to change.
