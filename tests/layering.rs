@@ -15,7 +15,7 @@ const LADDER: [(&str, &[&str]); 12] = [
     // Scorers receive graphs, never a PageDB.
     ("score", &["types", "graph"]),
     ("schedule", &["types", "log", "pagedb"]),
-    ("frontier", &["types", "log", "pagedb", "schedule"]),
+    ("frontier", &["types", "log", "pagedb", "graph", "schedule"]),
     // Beside the server: what the frontier is opened with, and where the server listens.
     ("settings", &["types", "frontier"]),
     ("server", &["types", "frontier"]),

@@ -7,6 +7,7 @@
 mod batch;
 mod edits;
 mod error;
+mod in_links;
 mod intake;
 pub mod offline;
 mod options;
@@ -20,7 +21,7 @@ pub use options::Options;
 pub use request::HandOut;
 pub use stats::Stats;
 
-pub use crate::pagedb::{Page, PageDbError, Status};
+pub use crate::pagedb::{ContentStream, Page, PageDbError, Scope, Status, UrlStream};
 
 use std::fs::File;
 use std::path::Path;
@@ -64,6 +65,7 @@ struct Inner {
     queue: writer::Queue,
     /// As of the last batch.
     counters: Mutex<Counters>,
+    in_links: in_links::InLinks,
     /// Position of the last edit applied; the log trims up to here.
     applied: AtomicU64,
     applied_now: watch::Sender<Position>,
@@ -142,6 +144,7 @@ impl Frontier {
             intake: Intake::default(),
             queue: writer::Queue::default(),
             counters: Mutex::new(counters),
+            in_links: in_links::InLinks::new(applied),
             applied: AtomicU64::new(applied),
             applied_now: watch::Sender::new(applied),
             logged: AtomicU64::new(applied),

@@ -6,6 +6,8 @@
 mod apply;
 mod backup;
 mod bits;
+mod by_content;
+mod by_url;
 mod check;
 mod domain_record;
 mod env;
@@ -28,6 +30,8 @@ mod url_record;
 pub use apply::{Applied, Part, RoundScores, Rules, ScheduleChange};
 pub use check::{Kind, Progress, Report, Violation};
 pub use domain_record::{DomainCounters, DomainRecord, Heat};
+pub use by_content::ContentStream;
+pub use by_url::{Scope, UrlStream};
 pub use env::{PageDb, PageDbError, PageDbOptions, Snapshot};
 pub use info::Counters;
 pub use page_record::PageRecord;

@@ -126,6 +126,13 @@ impl Snapshot {
         Ok(Some(out))
     }
 
+    /// Whether a page links to another.
+    pub fn has_link(&self, page: PageIndex, target: PageIndex) -> Result<bool, PageDbError> {
+        let row = page.to_bytes();
+        let bytes = self.tables.links.get(&self.txn, &row)?;
+        bytes.map_or(Ok(false), |bytes| link_list::has(bytes, target)).in_table("links", &row)
+    }
+
     /// Appends up to `limit` schedule entries of a domain that come after `after` to `out`.
     pub fn schedule_of(
         &self,

@@ -22,7 +22,7 @@ use super::page_state::{PageState, Slot};
 use crate::types::{PageIndex, PageKey, PageUrl};
 
 /// Rows read in one transaction: a millisecond or two, and little to hold in memory.
-const CHUNK_ROWS: usize = 1_000;
+pub(super) const CHUNK_ROWS: usize = 1_000;
 
 /// Bytes after which a chunk ends before that: link lists can be long.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -31,7 +31,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub trait Rows {
     type Item;
     /// The place of an item: what order they come in.
-    type Cursor: Copy;
+    type Cursor: Clone;
 
     fn cursor(item: &Self::Item) -> Self::Cursor;
 
@@ -119,7 +119,7 @@ impl PageDb {
 }
 
 impl<'db, R: Rows> Stream<'db, R> {
-    fn new(db: &'db PageDb, rows: R) -> Self {
+    pub(super) fn new(db: &'db PageDb, rows: R) -> Self {
         Stream { db, rows, buffer: VecDeque::new(), read_to: None, cursor: None, more: true, failed: None }
     }
 
@@ -127,20 +127,20 @@ impl<'db, R: Rows> Stream<'db, R> {
     pub fn after(mut self, cursor: R::Cursor) -> Self {
         self.buffer.clear();
         self.failed = None;
-        (self.read_to, self.cursor, self.more) = (Some(cursor), Some(cursor), true);
+        (self.read_to, self.cursor, self.more) = (Some(cursor.clone()), Some(cursor), true);
         self
     }
 
     /// The place of the last item given out; `None` before the first.
     pub fn cursor(&self) -> Option<R::Cursor> {
-        self.cursor
+        self.cursor.clone()
     }
 
     /// Reads the next chunk.
     fn fill(&mut self) -> Result<(), PageDbError> {
         let snapshot = self.db.snapshot()?;
-        let more = self.rows.read(&snapshot, self.read_to, &mut self.buffer);
-        self.read_to = self.buffer.back().map(R::cursor).or(self.read_to);
+        let more = self.rows.read(&snapshot, self.read_to.clone(), &mut self.buffer);
+        self.read_to = self.buffer.back().map(R::cursor).or(self.read_to.take());
         self.more = more?;
         Ok(())
     }

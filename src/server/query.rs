@@ -4,7 +4,8 @@ use axum::http::Uri;
 use url::form_urlencoded;
 
 use super::error::{ApiError, nearest, quoted};
-use crate::types::PageUrl;
+use crate::types::page::MAX_CONTENT_HASH_BYTES;
+use crate::types::{ContentHash, PageUrl};
 
 /// The parameters of a request, decoded.
 #[derive(Debug, Default)]
@@ -38,6 +39,22 @@ impl Params {
             let remedy = format!("give {}", words.join(" or "));
             ApiError::bad_request(format!("{} is not known", quoted(value))).field(name).hint(remedy)
         })
+    }
+
+    /// A content hash: a number, or else a text, which may stand in quotes to tell it from a number.
+    pub fn hash(&self, name: &'static str) -> Result<Option<ContentHash>, ApiError> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let text = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        if text.is_none()
+            && let Ok(number) = value.parse()
+        {
+            return Ok(Some(ContentHash::Number(number)));
+        }
+        let text = text.unwrap_or(value);
+        if text.len() > MAX_CONTENT_HASH_BYTES {
+            return Err(ApiError::bad_request("too long").field(name).hint("give at most 256 bytes of text"));
+        }
+        Ok(Some(ContentHash::Text(text.to_owned())))
     }
 
     /// A URL; `None` if it is not given.

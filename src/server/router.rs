@@ -12,7 +12,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use super::error::{ApiError, nearest, quoted};
-use super::{Api, crawled, edits, health, pages, request, stats};
+use super::{Api, crawled, edits, health, links, pages, request, stats};
 
 /// A body that stops coming for as long is given up; a stream of pages may pause for minutes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(300);
@@ -24,8 +24,8 @@ pub fn router(api: Arc<Api>) -> Router {
         .route("/", get(index))
         .route("/crawled", post(crawled::crawled))
         .route("/page", get(pages::page).delete(edits::delete_page))
-        .route("/pages", post(edits::add_pages))
-        .route("/links", post(edits::add_links))
+        .route("/pages", get(pages::pages).post(edits::add_pages))
+        .route("/links", get(links::links).post(edits::add_links))
         .route("/request", get(request::request))
         .route("/stats", get(stats::stats))
         .route(health::PATH, get(health::health))
@@ -49,8 +49,8 @@ async fn index() -> &'static str {
      GET  /health                   live and ready\n\
      \n\
      GET  /page?url=URL             what is known of a page; DELETE deletes it\n\
-     POST /pages                    add pages\n\
-     POST /links                    add links\n"
+     GET  /pages?prefix=&regex=     pages in order of URL; order=content, content_hash; POST adds some\n\
+     GET  /links?from=&to=          links of a page, or to it; POST adds some\n"
 }
 
 async fn no_such_path(uri: Uri) -> ApiError {
@@ -66,7 +66,8 @@ async fn no_such_path(uri: Uri) -> ApiError {
 async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
     let method = match path {
-        "/crawled" | "/pages" | "/links" => "POST",
+        "/crawled" => "POST",
+        "/pages" | "/links" => "GET or POST",
         "/page" => "GET or DELETE",
         _ => "GET",
     };
