@@ -7,6 +7,8 @@ mod backup;
 mod cert;
 mod check;
 mod dump;
+mod find;
+mod page;
 mod passwd;
 mod progress;
 mod replay;
@@ -46,6 +48,10 @@ enum Command {
     Replay(Box<replay::Args>),
     Check(check::Args),
     Dump(dump::Args),
+    Find(find::Args),
+    Duplicates(find::DuplicatesArgs),
+    Page(page::Args),
+    Link(page::LinkArgs),
     Backup(backup::Args),
     Synth(synth::Args),
 }
@@ -59,6 +65,10 @@ pub fn main() -> ExitCode {
         Command::Replay(args) => replay::run(*args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
+        Command::Find(args) => find::run(args),
+        Command::Duplicates(args) => find::run_duplicates(args),
+        Command::Page(args) => page::run(args),
+        Command::Link(args) => page::run_link(args),
         Command::Backup(args) => backup::run(args),
         Command::Synth(args) => synth::run(args),
     };

@@ -1,7 +1,9 @@
 //! Reading the tables at large, beside the work of the frontier.
 
 use super::{Frontier, FrontierError};
-use crate::pagedb::{ContentStream, LinkStream, Page, PageStream, Progress, Report, Scope, StateStream, UrlStream};
+use crate::pagedb::{
+    ContentStream, LinkStream, Page, PageStream, Progress, Report, Scope, StateStream, UrlStream,
+};
 use crate::types::{ContentHash, DomainUnit, PageIndex, PageUrl};
 
 impl Frontier {

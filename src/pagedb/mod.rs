@@ -28,10 +28,10 @@ mod test_db;
 mod url_record;
 
 pub use apply::{Applied, Part, RoundScores, Rules, ScheduleChange};
-pub use check::{Kind, Progress, Report, Violation};
-pub use domain_record::{DomainCounters, DomainRecord, Heat};
 pub use by_content::ContentStream;
 pub use by_url::{Scope, UrlStream};
+pub use check::{Kind, Progress, Report, Violation};
+pub use domain_record::{DomainCounters, DomainRecord, Heat};
 pub use env::{PageDb, PageDbError, PageDbOptions, Snapshot};
 pub use info::Counters;
 pub use page_record::PageRecord;

@@ -29,6 +29,13 @@ impl Snapshot {
         info::scoring(&self.tables, &self.txn)
     }
 
+    /// The depth limit that the schedule was made for.
+    pub fn max_depth(&self) -> Result<Option<u32>, PageDbError> {
+        let bytes = self.tables.info.get(&self.txn, info::MAX_DEPTH_KEY)?;
+        let bytes = bytes.ok_or_else(|| corrupted("info", info::MAX_DEPTH_KEY))?;
+        info::decode_max_depth(bytes).in_table("info", info::MAX_DEPTH_KEY)
+    }
+
     pub(super) fn finder(&self) -> Finder<'_> {
         Finder { txn: &self.txn, tables: &self.tables, hasher: &self.hasher, unit: self.domain_unit }
     }

@@ -32,7 +32,9 @@ pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Ap
     let given: Vec<&str> =
         ["from", "from_content", "to"].into_iter().filter(|name| params.get(name).is_some()).collect();
     if let [_, second, ..] = given[..] {
-        return Err(ApiError::bad_request("stands beside another").field(second).hint("give one of from, from_content and to"));
+        return Err(ApiError::bad_request("stands beside another")
+            .field(second)
+            .hint("give one of from, from_content and to"));
     }
     let after = params.get("after");
     if let Some(url) = params.url("from")? {

@@ -69,8 +69,7 @@ pub fn answer(
     };
     let (out, mut chunks) = mpsc::channel(CHUNKS_WAITING);
     let frontier = api.frontier.clone();
-    let mut lines =
-        Lines { buffer: Vec::new(), out, left: limit.unwrap_or(u64::MAX), _permit: permit };
+    let mut lines = Lines { buffer: Vec::new(), out, left: limit.unwrap_or(u64::MAX), _permit: permit };
     tokio::task::spawn_blocking(move || {
         if let Err(error) = write(&frontier, &mut lines) {
             tracing::error!(%error, "a stream failed");

@@ -45,8 +45,7 @@ pub async fn pages(State(api): State<Arc<Api>>, method: Method, uri: Uri) -> Res
     if let Some(hash) = &hash
         && method == Method::HEAD
     {
-        let status =
-            if api.frontier.has_content(hash)? { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        let status = if api.frontier.has_content(hash)? { StatusCode::OK } else { StatusCode::NOT_FOUND };
         return Ok(status.into_response());
     }
     answer(&api, limit, move |frontier, lines| {
