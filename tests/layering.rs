@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module with those that it may use, the lowest first. A new rung is a new line.
-const LADDER: [(&str, &[&str]); 12] = [
+const LADDER: [(&str, &[&str]); 13] = [
     ("types", &[]),
     ("log", &["types"]),
     ("pagedb", &["types", "log"]),
@@ -15,12 +15,13 @@ const LADDER: [(&str, &[&str]); 12] = [
     // Scorers receive graphs, never a PageDB.
     ("score", &["types", "graph"]),
     ("schedule", &["types", "log", "pagedb"]),
-    ("frontier", &["types", "log", "pagedb", "graph", "schedule"]),
+    ("frontier", &["types", "log", "pagedb", "graph", "score", "schedule"]),
     // Beside the server: what the frontier is opened with, and where the server listens.
-    ("settings", &["types", "frontier"]),
+    ("settings", &["types", "score", "frontier"]),
     ("server", &["types", "frontier"]),
     ("graph_file", &["types"]),
     ("synth", &["types"]),
+    ("nutch", &["types"]),
     (
         "cli",
         &[
@@ -35,6 +36,7 @@ const LADDER: [(&str, &[&str]); 12] = [
             "server",
             "graph_file",
             "synth",
+            "nutch",
         ],
     ),
 ];

@@ -222,13 +222,85 @@ fn what_the_commands_print() {
     insta::assert_snapshot!("backup_again", told(path, &["backup", "old.db", "new.db"]));
     std::fs::remove_dir_all(path.join("new.db/log")).unwrap();
     insta::assert_snapshot!("check_without_log", told(path, &["check", "new.db"]));
-    for command in [&["check", "none.db"][..], &["dump", "info", "none.db"], &["backup", "none.db", "x"]] {
+    for command in [
+        &["check", "none.db"][..],
+        &["dump", "info", "none.db"],
+        &["score", "none.db", "--scorer", "hits"],
+        &["backup", "none.db", "x"],
+    ] {
         insta::assert_snapshot!(format!("no_database_to_{}", command[0]), told(path, command));
     }
-    for command in ["check", "dump", "backup"] {
+    for command in ["check", "dump", "score", "backup"] {
         insta::assert_snapshot!(format!("help_of_{command}"), told(path, &[command, "--help"]));
     }
     assert!(!path.join("x").exists());
+}
+
+/// What a round tells, without the time that it took.
+fn told_score(dir: &Path, args: &[&str]) -> String {
+    let told = told(dir, &[&["score", "old.db", "--scorer"], args].concat());
+    let (before, rest) = told.split_once(" in ").unwrap();
+    let (_, after) = rest.split_once(" s;").unwrap();
+    format!("{before} in TIME;{after}")
+}
+
+#[test]
+fn what_score_prints() {
+    let dir = format_1();
+    let path = dir.path();
+    insta::assert_snapshot!("score_pagerank", told_score(path, &["pagerank", "--top", "5"]));
+    insta::assert_snapshot!(
+        "score_pagerank_content",
+        told_score(path, &["pagerank", "--use-scores", "--damping", "0.5", "--top", "3"])
+    );
+    insta::assert_snapshot!(
+        "score_hits",
+        told_score(path, &["hits", "--only-other-domains", "--json", "--top", "3"])
+    );
+    insta::assert_snapshot!("score_max_loops", told_score(path, &["hits", "--max-loops", "1", "--top", "1"]));
+    let refused = |args: &[&str]| told(path, &[&["score", "old.db", "--scorer"], args].concat());
+    insta::assert_snapshot!("score_damping", refused(&["hits", "--damping", "0.5"]));
+    insta::assert_snapshot!("score_bad_damping", refused(&["pagerank", "--damping", "1"]));
+}
+
+#[test]
+fn all_scores_of_a_database_sum_to_1_and_come_best_first() {
+    let dir = format_1();
+    let pages = offline::check(&dir.path().join("old.db"), UrlHasher::default(), &mut |_, _| ()).unwrap();
+    for (scorer, sums) in [("pagerank", &["score"][..]), ("hits", &["score", "hub"])] {
+        let lines = stdout(dir.path(), &["score", "old.db", "--scorer", scorer, "--json", "--top", "0"]);
+        let lines: Vec<serde_json::Value> =
+            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len() as u64, pages.report.counters.pages);
+        for field in sums {
+            let sum: f64 = lines.iter().map(|line| line[field].as_f64().unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{scorer} {field} {sum}");
+        }
+        assert!(lines.is_sorted_by(|a, b| a["score"].as_f64() >= b["score"].as_f64()));
+        assert_eq!(lines[0].get("hub").is_some(), scorer == "hits");
+    }
+}
+
+#[test]
+fn scoring_beside_a_server_that_takes_pages_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let (frontier, _) = open(&dir.path().join("live"), |_| {});
+    let (stop, acknowledged) = (AtomicBool::new(false), std::sync::Mutex::default());
+    std::thread::scope(|scope| {
+        scope.spawn(|| ingest(&frontier, &stop, &acknowledged));
+        // Until there is something to score.
+        while acknowledged.lock().unwrap().len() < 100 {
+            std::thread::yield_now();
+        }
+        for scorer in ["pagerank", "hits", "pagerank"] {
+            let told = stdout(dir.path(), &["score", "live", "--scorer", scorer, "--json", "--top", "0"]);
+            let scores = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+            let sum: f64 = scores.map(|line| line["score"].as_f64().unwrap()).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{scorer}: {sum}");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    frontier.close().unwrap();
 }
 
 #[test]

@@ -36,13 +36,15 @@ install() {
         apt-get install -y -qq --no-install-recommends "$@" </dev/null >/dev/null
 }
 
-# HTTPie in a virtual environment of this folder, so that the machine stays as it is.
-httpie() {
+# Python packages in a virtual environment of this folder, so that the machine stays as it is.
+python_packages() {
     has python3 || return 1
-    say 'installing HTTPie into .venv'
-    rm -rf .venv
-    python3 -m venv .venv >/dev/null 2>&1 || { install python3-venv && python3 -m venv .venv; } || return 1
-    .venv/bin/pip install --quiet --disable-pip-version-check httpie </dev/null
+    say "installing $* into .venv"
+    if ! .venv/bin/pip --version >/dev/null 2>&1; then
+        rm -rf .venv
+        python3 -m venv .venv >/dev/null 2>&1 || { install python3-venv && python3 -m venv .venv; } || return 1
+    fi
+    .venv/bin/pip install --quiet --disable-pip-version-check "$@" </dev/null
 }
 
 if ! has cargo && [ -f "$HOME/.cargo/env" ]; then
@@ -62,9 +64,18 @@ if ! has curl && ! install curl; then
     skipped+=('curl is missing: its tests are skipped')
 fi
 PATH="$PWD/.venv/bin:$PATH"
-if ! http --version >/dev/null 2>&1 && ! httpie && ! install httpie; then
+if ! http --version >/dev/null 2>&1 && ! python_packages httpie && ! install httpie; then
     skipped+=('HTTPie is missing: its tests are skipped')
 fi
+# What scores are compared with.
+if ! python3 -c 'import networkx, numpy, scipy' >/dev/null 2>&1 && ! python_packages networkx numpy scipy; then
+    skipped+=('networkx is missing: no scores are compared with it')
+fi
+for program in java mvn; do
+    if [ ${#tests[@]} -gt 0 ] && ! has "$program"; then
+        skipped+=("$program is missing: the tests against Hadoop are skipped")
+    fi
+done
 if [ ! -e ../shared/data/debdocs.tsv.zst ]; then
     say 'the whole link graph is not here: the tests use tests/data'
 fi

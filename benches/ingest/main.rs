@@ -4,6 +4,8 @@
 //! `cargo bench --bench ingest -- [PAGES ...]` (default 20000 100000); 500000 and 2000000 are in the README.
 
 mod bare;
+#[path = "../support/memory.rs"]
+mod memory;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use std::time::Instant;
 use aduana::frontier::{Frontier, Options, Receipt, SubmitError};
 use aduana::synth::{Order, Synth};
 use aduana::types::{CrawledPage, Link, PageUrl, Score, SystemClock, Time};
+use memory::Memory;
 
 /// Pages in one submission, as a client that posts arrays would send them.
 const PAGES_A_SUBMISSION: usize = 64;
@@ -145,36 +148,4 @@ fn parse(line: &str) -> CrawledPage {
     });
     let Link { url, score } = links.next().expect("a page");
     CrawledPage { url, score, time: Time(0), content_hash: None, links: links.collect() }
-}
-
-/// Watches how much anonymous memory (what is not in mapped files) the process takes from now on.
-struct Memory {
-    before: u64,
-    peak: Arc<std::sync::atomic::AtomicU64>,
-}
-
-impl Memory {
-    fn watch() -> Memory {
-        let memory = Memory { before: anonymous_bytes(), peak: Arc::default() };
-        let peak = Arc::downgrade(&memory.peak);
-        std::thread::spawn(move || {
-            while let Some(peak) = peak.upgrade() {
-                peak.fetch_max(anonymous_bytes(), std::sync::atomic::Ordering::Relaxed);
-                std::thread::sleep(std::time::Duration::from_millis(20));
-            }
-        });
-        memory
-    }
-
-    fn peak(&self) -> u64 {
-        self.peak.load(std::sync::atomic::Ordering::Relaxed).saturating_sub(self.before)
-    }
-}
-
-fn anonymous_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kilobytes =
-        line.and_then(|rest| rest.trim().strip_suffix("kB")).and_then(|n| n.trim().parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
 }

@@ -7,12 +7,15 @@ mod backup;
 mod cert;
 mod check;
 mod dump;
+mod export;
 mod find;
+pub mod import;
 mod page;
 mod passwd;
 mod progress;
 mod replay;
 mod report;
+mod score;
 mod serve;
 mod stdout;
 mod synth;
@@ -52,6 +55,8 @@ enum Command {
     Duplicates(find::DuplicatesArgs),
     Page(page::Args),
     Link(page::LinkArgs),
+    Score(score::Args),
+    Export(export::Args),
     Backup(backup::Args),
     Synth(synth::Args),
 }
@@ -69,6 +74,8 @@ pub fn main() -> ExitCode {
         Command::Duplicates(args) => find::run_duplicates(args),
         Command::Page(args) => page::run(args),
         Command::Link(args) => page::run_link(args),
+        Command::Score(args) => score::run(args),
+        Command::Export(args) => export::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Synth(args) => synth::run(args),
     };

@@ -43,3 +43,13 @@ pub(super) const RETRY: Duration = Duration::from_millis(500);
 /// How long hand-outs gather before they are committed to the log, if no edit that somebody waits for takes
 /// them along. These are the last moments whose hand-outs a crash may repeat.
 pub(super) const GATHER_HAND_OUTS: Duration = Duration::from_millis(10);
+
+/// How long a part of a scoring round may keep the writer: edits and requests that wait for them notice less than
+/// this, and a round is through soon all the same.
+pub(super) const PART: Duration = Duration::from_millis(10);
+
+/// Pages in the first part of a round, and the least in any.
+pub(super) const MIN_PART_PAGES: usize = 1_000;
+
+/// Most pages in a part: the changes of a part are held in memory.
+pub(super) const MAX_PART_PAGES: usize = 100_000;

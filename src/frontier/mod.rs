@@ -1,7 +1,8 @@
 //! The one handle on a crawl: what the server, the tools and the tests talk to.
 //!
 //! Two threads stand behind it. The log thread makes edits durable, many in one commit (`intake`); the
-//! writer applies them in batches and tells the schedule (`writer`). Requests take pages from the
+//! writer applies them in batches and tells the schedule (`writer`). With a scorer a third one computes scores
+//! (`scoring`), which the writer brings to the tables (`mover`). Requests take pages from the
 //! schedule in memory and send the hand-outs the same way as every other edit.
 
 mod batch;
@@ -9,16 +10,19 @@ mod edits;
 mod error;
 mod in_links;
 mod intake;
+mod mover;
 pub mod offline;
 mod options;
 mod read;
 mod request;
+mod scoring;
 mod stats;
 mod writer;
 
 pub use error::{FrontierError, SubmitError};
 pub use options::Options;
 pub use request::HandOut;
+pub use scoring::{MakeScorer, Phase, RescoreError, RoundSummary, ScoringOptions, ScoringStats};
 pub use stats::Stats;
 
 pub use crate::pagedb::{ContentStream, Page, PageDbError, Scope, Status, UrlStream};
@@ -36,6 +40,7 @@ use crate::pagedb::{Counters, PageDb, Rules, Snapshot};
 use crate::schedule::Schedule;
 use crate::types::{Clock, CrawledPage, Link, edit};
 use intake::{Intake, Submission};
+use mover::Mover;
 use request::Overtaken;
 use writer::Hurry;
 
@@ -47,6 +52,8 @@ pub mod layout {
     pub const PAGES: &str = "pages";
     /// The edit log's environment.
     pub const LOG: &str = "log";
+    /// The vectors of the last scoring round.
+    pub const SCORES: &str = "scores";
 }
 
 /// A handle on an open database; clones share it.
@@ -63,6 +70,10 @@ struct Inner {
     schedule: Mutex<Schedule>,
     intake: Intake,
     queue: writer::Queue,
+    mover: Mover,
+    scoring: scoring::Control,
+    /// The scorer's name.
+    scorer: String,
     /// As of the last batch.
     counters: Mutex<Counters>,
     in_links: in_links::InLinks,
@@ -129,9 +140,16 @@ impl Frontier {
         let log = LocalLog::open(&options.path.join(layout::LOG), applied)?;
         // The limit first: the log's tail is applied under it.
         writer::growing(&db, || db.set_max_depth(rules))?;
+        // And the scorer.
+        let scorer = writer::growing(&db, || scoring::install(&db, options.scoring.as_ref()))?;
         let applied = writer::recover(&db, &log, rules)?;
 
         let snapshot = db.snapshot()?;
+        let stored = snapshot.scoring()?;
+        let mover = Mover::default();
+        if stored.moving.is_some() && !stored.is_scored() {
+            mover.bring_given_back();
+        }
         let counters = snapshot.counters()?;
         let next_expiry = snapshot.first_lease()?.map_or(u64::MAX, |lease| lease.until.0);
         let schedule = Schedule::load(options.limits(), snapshot, clock.now())?;
@@ -143,6 +161,9 @@ impl Frontier {
             schedule: Mutex::new(schedule),
             intake: Intake::default(),
             queue: writer::Queue::default(),
+            mover,
+            scoring: scoring::Control::default(),
+            scorer,
             counters: Mutex::new(counters),
             in_links: in_links::InLinks::new(applied),
             applied: AtomicU64::new(applied),
@@ -174,10 +195,15 @@ impl Frontier {
             std::thread::Builder::new().name(name.into()).spawn(run).map_err(FrontierError::Thread)
         };
         let (for_log, for_writer) = (inner.clone(), inner.clone());
-        let threads = vec![
+        let mut threads = vec![
             spawn("aduana-writer", Box::new(move || writer::run(&for_writer)))?,
             spawn("aduana-log", Box::new(move || intake::run(&for_log, log)))?,
         ];
+        if let Some(options) = inner.options.scoring.clone() {
+            let inner = inner.clone();
+            let run = move || scoring::run(&inner, options, &stored);
+            threads.push(spawn("aduana-scorer", Box::new(run))?);
+        }
         *inner.threads.lock() = threads;
         Ok(Frontier { inner })
     }
@@ -264,6 +290,7 @@ impl Frontier {
     /// # Errors
     /// What deleting the database says.
     pub fn close(&self) -> Result<(), FrontierError> {
+        self.inner.scoring.close();
         self.inner.intake.close();
         let threads = std::mem::take(&mut *self.inner.threads.lock());
         for thread in threads {
@@ -336,6 +363,11 @@ fn delete(path: &Path) -> Result<(), FrontierError> {
     let io = |source| FrontierError::Io { path: path.into(), source };
     for environment in [layout::PAGES, layout::LOG] {
         std::fs::remove_dir_all(path.join(environment)).map_err(io)?;
+    }
+    match std::fs::remove_dir_all(path.join(layout::SCORES)) {
+        // Without a scorer there is none.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        removed => removed.map_err(io)?,
     }
     std::fs::remove_file(path.join(layout::LOCK)).map_err(io)?;
     // Fails if the user keeps other files there: they stay.

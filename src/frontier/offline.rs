@@ -10,15 +10,18 @@
 use std::io;
 use std::path::Path;
 
+use super::scoring::stored;
 use super::{FrontierError, Options, layout, writer};
 use crate::log::{self, LocalLog, LogError, LogSnapshot};
-use crate::pagedb::{Kind, PageDb, PageDbError, PageDbOptions, Progress, Report, Rules};
+use crate::pagedb::{Kind, PageDb, PageDbError, PageDbOptions, Progress, Report, RoundScores, Rules};
 use crate::types::{Edit, UrlHasher, WebEdit};
 
 /// What a check of a directory found, and how big the tables are.
 #[derive(Debug)]
 pub struct Checked {
     pub report: Report,
+    /// Whether the scores of the last scoring round were there to compare the pages with.
+    pub scores_compared: bool,
     /// Edits in the log that are not applied yet.
     pub edits_waiting: u64,
     /// Name, rows and bytes of each table.
@@ -53,13 +56,18 @@ pub fn check(path: &Path, hasher: UrlHasher, progress: Progress<'_>) -> Result<C
         }
         (Some(_), None) => 0,
     };
-    let mut report = snapshot.check(progress, None)?;
+    let scores = match snapshot.scoring() {
+        Ok(scoring) => stored(&path.join(layout::SCORES), &scoring),
+        Err(_) => None,
+    };
+    let mut report = snapshot.check(progress, scores.as_ref().map(|scores| scores as &dyn RoundScores))?;
     report.append(of_log);
     let tables = snapshot.table_sizes()?;
     let live_bytes = tables.iter().map(|(_, _, bytes)| bytes).sum();
     drop(snapshot);
     let (file_bytes, _) = db.file_bytes()?;
-    Ok(Checked { report, edits_waiting, tables, file_bytes, live_bytes })
+    let scores_compared = scores.is_some();
+    Ok(Checked { report, scores_compared, edits_waiting, tables, file_bytes, live_bytes })
 }
 
 /// The edits after the applied position; returns how many there are.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::ScoringOptions;
 use crate::pagedb::{PageDbOptions, Rules};
 use crate::schedule::temperature::Limits;
 use crate::types::{DomainUnit, UrlHasher};
@@ -28,6 +29,8 @@ pub struct Options {
     pub map_size: usize,
     /// Bytes of acknowledged edits that may wait to be applied; beyond it edits are refused as busy.
     pub max_backlog_bytes: u64,
+    /// What orders the pages; `None`: the scores that spiders and seeds give.
+    pub scoring: Option<ScoringOptions>,
     pub hasher: UrlHasher,
 }
 
@@ -45,6 +48,7 @@ impl Options {
             max_crawl_depth: None,
             map_size: 64 << 30,
             max_backlog_bytes: 48 << 20,
+            scoring: None,
             hasher: UrlHasher::default(),
         }
     }

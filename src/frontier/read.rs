@@ -1,8 +1,9 @@
 //! Reading the tables at large, beside the work of the frontier.
 
-use super::{Frontier, FrontierError};
+use super::scoring::stored;
+use super::{Frontier, FrontierError, layout};
 use crate::pagedb::{
-    ContentStream, LinkStream, Page, PageStream, Progress, Report, Scope, StateStream, UrlStream,
+    ContentStream, LinkStream, Page, PageStream, Progress, Report, RoundScores, Scope, StateStream, UrlStream,
 };
 use crate::types::{ContentHash, DomainUnit, PageIndex, PageUrl};
 
@@ -82,11 +83,14 @@ impl Frontier {
         self.inner.db.states()
     }
 
-    /// Checks all invariants of the tables as of the last batch. The map cannot grow meanwhile.
+    /// Checks all invariants of the tables as of the last batch, and that the pages stand at the scores of the last
+    /// round, if its vector is there. The map cannot grow meanwhile.
     ///
     /// # Errors
     /// What LMDB says. Violations are no errors: they stand in the report.
     pub fn check(&self, progress: Progress<'_>) -> Result<Report, FrontierError> {
-        Ok(self.inner.db.check(progress)?)
+        let snapshot = self.inner.db.snapshot()?;
+        let scores = stored(&self.inner.options.path.join(layout::SCORES), &snapshot.scoring()?);
+        Ok(snapshot.check(progress, scores.as_ref().map(|scores| scores as &dyn RoundScores))?)
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
-use super::{Frontier, FrontierError};
+use super::{Frontier, FrontierError, ScoringStats};
 
 /// Counters of the whole database, as of the last batch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stats {
     /// Known URLs.
     pub pages: u64,
@@ -30,6 +30,9 @@ pub struct Stats {
     /// Bytes of the PageDB's file, and of it in use.
     pub file_bytes: u64,
     pub live_bytes: u64,
+    /// Only with a scorer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scoring: Option<ScoringStats>,
 }
 
 impl Frontier {
@@ -58,6 +61,7 @@ impl Frontier {
             batches_applied: inner.batches.load(Ordering::Relaxed),
             file_bytes,
             live_bytes,
+            scoring: self.scoring_stats(),
         })
     }
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::batch::{CHANGES_A_LOCK, LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY, SHORT_LINGER};
+use super::mover::Mover;
 use super::{FrontierError, Inner};
 use crate::log::Position;
 use crate::pagedb::{Applied, PageDb, PageDbError, Rules};
@@ -27,6 +28,8 @@ struct State {
     bytes: usize,
     closed: bool,
     hurry: Hurry,
+    /// Since when the writer has been waiting for a fuller batch.
+    lingers_since: Option<Instant>,
     ended: bool,
 }
 
@@ -40,6 +43,14 @@ pub(super) enum Hurry {
     Soon,
     /// Somebody waits for just these.
     Now,
+}
+
+/// What the writer is to do next.
+enum Work {
+    Batch(Batch),
+    /// No batch is due: time for a part of a scoring round.
+    Part,
+    End,
 }
 
 /// Edits to apply together.
@@ -83,44 +94,44 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    /// The next batch; under load it waits until the batch is full, but not longer than the hurry allows.
-    /// `None` when closed and empty.
-    fn next_batch(&self, loaded: bool) -> Option<Batch> {
+    /// The next batch; under load it waits until the batch is full, but not longer than the hurry allows. Instead of
+    /// waiting it gives out the parts of a scoring round that is on its way into the tables.
+    fn next(&self, loaded: bool, mover: &Mover) -> Work {
         let mut state = self.state.lock();
-        while state.edits.is_empty() {
-            if state.closed {
-                return None;
-            }
-            self.wake.wait(&mut state);
-        }
-        if loaded {
-            let started = Instant::now();
-            while !state.closed && state.bytes < MAX_BATCH_BYTES {
-                let deadline = match state.hurry {
-                    Hurry::Not => started + LINGER,
-                    Hurry::Soon => started + SHORT_LINGER,
-                    Hurry::Now => started,
-                };
-                if Instant::now() >= deadline {
-                    break;
+        loop {
+            if state.edits.is_empty() {
+                if state.closed {
+                    return Work::End;
                 }
-                self.wake.wait_until(&mut state, deadline);
+                if mover.has_work() {
+                    return Work::Part;
+                }
+                self.wake.wait(&mut state);
+                continue;
             }
-        }
-        state.hurry = Hurry::Not;
-        let mut bytes = 0;
-        let mut n = 0;
-        for edit in &state.edits {
-            if n > 0 && bytes + edit.len() > MAX_BATCH_BYTES {
+            let now = Instant::now();
+            let since = *state.lingers_since.get_or_insert(now);
+            let deadline = match state.hurry {
+                _ if !loaded || state.closed || state.bytes >= MAX_BATCH_BYTES => break,
+                Hurry::Not => since + LINGER,
+                Hurry::Soon => since + SHORT_LINGER,
+                Hurry::Now => break,
+            };
+            if now >= deadline {
                 break;
             }
-            bytes += edit.len();
-            n += 1;
+            if mover.has_work() {
+                return Work::Part;
+            }
+            self.wake.wait_until(&mut state, deadline);
         }
-        let edits: Vec<_> = state.edits.drain(..n).collect();
-        state.bytes -= bytes;
-        let last = state.last - state.edits.len() as Position;
-        Some(Batch { edits, last, bytes })
+        Work::Batch(state.take_batch())
+    }
+
+    /// Lets the writer look whether there is a scoring round to bring to the tables.
+    pub fn nudge(&self) {
+        let _held = self.state.lock();
+        self.wake.notify_one();
     }
 
     /// Waits before another try; `false` if the queue is closed meanwhile.
@@ -133,20 +144,69 @@ impl Queue {
     }
 }
 
+impl State {
+    fn take_batch(&mut self) -> Batch {
+        self.hurry = Hurry::Not;
+        self.lingers_since = None;
+        let mut bytes = 0;
+        let mut n = 0;
+        for edit in &self.edits {
+            if n > 0 && bytes + edit.len() > MAX_BATCH_BYTES {
+                break;
+            }
+            bytes += edit.len();
+            n += 1;
+        }
+        let edits: Vec<_> = self.edits.drain(..n).collect();
+        self.bytes -= bytes;
+        let last = self.last - self.edits.len() as Position;
+        Batch { edits, last, bytes }
+    }
+}
+
 /// The writer thread.
 pub(super) fn run(inner: &Arc<Inner>) {
     let mut load = Load::default();
-    while let Some(batch) = inner.queue.next_batch(load.is_high()) {
-        load.count(batch.edits.len());
-        if !apply_until_done(inner, &batch) {
-            // Closing while the disk refuses: the log keeps the edits, the next start applies them.
-            tracing::error!("edits stay in the log, not applied: the next start applies them");
-            break;
+    loop {
+        match inner.queue.next(load.is_high(), &inner.mover) {
+            Work::End => break,
+            Work::Part => move_part(inner),
+            Work::Batch(batch) => {
+                load.count(batch.edits.len());
+                if !apply_until_done(inner, &batch) {
+                    // Closing while the disk refuses: the log keeps the edits, the next start applies them.
+                    tracing::error!("edits stay in the log, not applied: the next start applies them");
+                    break;
+                }
+                inner.backlog_bytes.fetch_sub(batch.bytes as u64, Ordering::AcqRel);
+                inner.room.notify_waiters();
+                inner.scoring.nudge();
+                // Batch may follow batch without a pause: a round gets on all the same.
+                if inner.mover.has_work() {
+                    move_part(inner);
+                }
+            }
         }
-        inner.backlog_bytes.fetch_sub(batch.bytes as u64, Ordering::AcqRel);
-        inner.room.notify_waiters();
     }
+    inner.mover.close();
     inner.queue.end();
+}
+
+/// A part of the scoring round that is on its way into the tables.
+fn move_part(inner: &Inner) {
+    let step = || {
+        let part = loop {
+            match inner.mover.part(&inner.db) {
+                Err(PageDbError::MapFull) => grow(inner)?,
+                part => break part?,
+            }
+        };
+        Ok(part)
+    };
+    let Some(Some(part)) = until_done(inner, step) else { return };
+    if until_done(inner, || follow(inner, &part.applied)).is_some() {
+        inner.mover.done(&part);
+    }
 }
 
 /// Tries until the batch is applied; `false` if the frontier closes before.
@@ -171,7 +231,7 @@ fn until_done<T>(inner: &Inner, mut step: impl FnMut() -> Result<T, PageDbError>
                 return Some(done);
             }
             Err(error) => {
-                tracing::error!(%error, "cannot apply a batch");
+                tracing::error!(%error, "cannot write to the PageDB");
                 inner.set_problem(&inner.writer_problem, Some(error.to_string()));
                 if !inner.queue.pause() {
                     return None;
@@ -199,6 +259,13 @@ fn tell(inner: &Inner, applied: &Applied) -> Result<(), PageDbError> {
     let first_lease = snapshot.first_lease()?;
     inner.next_expiry.store(first_lease.map_or(u64::MAX, |lease| lease.until.0), Ordering::Release);
     *inner.counters.lock() = applied.counters;
+    drop(snapshot);
+    follow(inner, applied)
+}
+
+/// The schedule in memory follows what the tables have gone through.
+fn follow(inner: &Inner, applied: &Applied) -> Result<(), PageDbError> {
+    let snapshot = inner.db.snapshot()?;
     let changes = inner.schedule.lock().begin(applied, snapshot);
     // A domain's changes stay together: in between, a page that moved would stand at both its places.
     let mut domains = changes.chunk_by(|a, b| a.key.domain == b.key.domain).peekable();

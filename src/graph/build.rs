@@ -33,7 +33,7 @@ impl LinkGraph {
             }
             targets.clear();
             targets.extend(row.links.iter().filter(|t| t.0 < counters.next_index).map(|t| t.0 as u32));
-            if builder.crawled % STEP == 0 {
+            if builder.crawled.is_multiple_of(STEP) {
                 (watch.progress)(builder.crawled, counters.crawled.max(builder.crawled));
             }
             builder.push(row.page.0 as u32, &mut targets)?;
@@ -88,7 +88,12 @@ struct Builder<'a> {
 
 enum Building {
     Plain(Plain),
-    Packed { out: PackedWriter, spill: Spill },
+    Packed(Box<Packing>),
+}
+
+struct Packing {
+    out: PackedWriter,
+    spill: Spill,
 }
 
 impl<'a> Builder<'a> {
@@ -161,7 +166,8 @@ impl<'a> Builder<'a> {
                 let [out, into_crawled, into_others] = [out, into_crawled, into_others].map(Lists::Plain);
                 Ok(LinkGraph { crawled, out, into_crawled, into_others })
             }
-            Building::Packed { out, spill } => {
+            Building::Packed(packing) => {
+                let Packing { out, spill } = *packing;
                 let out = Lists::Packed(out.finish()?);
                 let (into_crawled, into_others) = sort_packed(&crawled, spill, self.options, self.watch)?;
                 Ok(LinkGraph { crawled, out, into_crawled, into_others })
@@ -174,7 +180,7 @@ impl Building {
     fn packed(pages: u32, links: u64, options: &GraphOptions) -> Result<Self, GraphError> {
         let out = PackedWriter::create(&options.dir, pages)?;
         let spill = Spill::create(&options.dir, options.memory, 0, pages, links)?;
-        Ok(Building::Packed { out, spill })
+        Ok(Building::Packed(Box::new(Packing { out, spill })))
     }
 
     fn push(&mut self, rank: u32, targets: &[u32]) -> Result<(), GraphError> {
@@ -183,9 +189,9 @@ impl Building {
                 plain.push(targets);
                 Ok(())
             }
-            Building::Packed { out, spill } => {
-                out.push(targets)?;
-                spill.push(rank, targets)
+            Building::Packed(packing) => {
+                packing.out.push(targets)?;
+                packing.spill.push(rank, targets)
             }
         }
     }

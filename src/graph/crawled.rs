@@ -65,7 +65,7 @@ impl Crawled {
         let (block, word) = (page / BLOCK_BITS, page / 64);
         let whole = &self.words[block * BLOCK_WORDS..word];
         let mut rank = self.before[block] + whole.iter().map(|word| word.count_ones()).sum::<u32>();
-        if page % 64 != 0 {
+        if !page.is_multiple_of(64) {
             rank += (self.words[word] & ((1 << (page % 64)) - 1)).count_ones();
         }
         rank
@@ -104,11 +104,6 @@ impl Crawled {
             word &= word - 1;
             Some(at as u32 * 64 + bit)
         })
-    }
-
-    /// Bytes in memory.
-    pub fn bytes(&self) -> u64 {
-        (self.words.len() * 8 + self.before.len() * 4) as u64
     }
 }
 

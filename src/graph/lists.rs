@@ -41,7 +41,7 @@ impl Plain {
 
 impl Lists {
     /// Number of lists.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Lists::Plain(plain) => plain.starts.len() - 1,
             Lists::Packed(packed) => packed.len(),
@@ -78,7 +78,7 @@ impl Lists {
     ) -> Result<(), GraphError> {
         match self {
             Lists::Plain(plain) => {
-                for at in range.start..range.end.min(self.len()) {
+                for at in range.start..range.end.min(self.count()) {
                     visit(at, plain.get(at));
                 }
                 Ok(())

@@ -18,6 +18,7 @@
 
 mod bits;
 mod build;
+mod content;
 mod crawled;
 mod lists;
 mod packed;
@@ -25,6 +26,7 @@ mod scratch;
 mod spill;
 mod transpose;
 
+use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::pagedb::PageDbError;
 use crate::types::PageIndex;
 
+pub use content::content_scores;
 pub use crawled::Crawled;
 pub use lists::Lists;
 
@@ -210,5 +213,14 @@ impl LinkGraph {
     }
 }
 
+impl fmt::Debug for LinkGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (pages, crawled, links) = (self.pages(), self.crawled(), self.links());
+        write!(f, "LinkGraph({pages} pages, {crawled} crawled, {links} links)")
+    }
+}
+
+#[cfg(test)]
+mod db_tests;
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,9 @@ const LINK_BYTES: usize = 8;
 /// Bytes of a page then: where its next source goes.
 const PAGE_BYTES: usize = 4;
 
+/// Takes a page and the sources of the links to it, or a source and its targets.
+type Visit<'a> = &'a mut dyn FnMut(u32, &[u32]) -> Result<(), GraphError>;
+
 /// Links on their way from order of source to order of target.
 pub struct Spill {
     dir: PathBuf,
@@ -112,11 +115,7 @@ impl Spill {
     ///
     /// # Errors
     /// [`GraphError::Cancelled`], or what `visit` says.
-    pub fn finish(
-        mut self,
-        watch: Watch<'_>,
-        visit: &mut dyn FnMut(u32, &[u32]) -> Result<(), GraphError>,
-    ) -> Result<(), GraphError> {
+    pub fn finish(mut self, watch: Watch<'_>, visit: Visit<'_>) -> Result<(), GraphError> {
         for at in 0..self.buckets.len() {
             self.flush(at)?;
         }
@@ -154,7 +153,7 @@ impl Spill {
         first: u32,
         pages: u32,
         watch: Watch<'_>,
-        visit: &mut dyn FnMut(u32, &[u32]) -> Result<(), GraphError>,
+        visit: Visit<'_>,
     ) -> Result<(), GraphError> {
         let mut ends = vec![0u32; pages as usize];
         self.records(bucket, first, watch, &mut |_, targets| {
@@ -189,7 +188,7 @@ impl Spill {
         bucket: &Bucket,
         first: u32,
         watch: Watch<'_>,
-        visit: &mut dyn FnMut(u32, &[u32]) -> Result<(), GraphError>,
+        visit: Visit<'_>,
     ) -> Result<(), GraphError> {
         let last = (u64::from(first) + (1 << self.shift)).min(u64::from(self.first) + u64::from(self.pages));
         let (mut bytes, mut targets, mut source) = (Vec::new(), Vec::new(), 0);

@@ -21,7 +21,7 @@ pub fn transpose(crawled: &Crawled, out: &Plain, watch: Watch<'_>) -> Result<(Pl
     let of_crawled = into_crawled.items.len();
     let mut into_others = starts(crawled, &mut next, false, of_crawled as u32);
     for rank in 0..out.starts.len() - 1 {
-        if rank % STEP == 0 && watch.is_cancelled() {
+        if rank.is_multiple_of(STEP) && watch.is_cancelled() {
             return Err(GraphError::Cancelled);
         }
         for &target in out.get(rank) {

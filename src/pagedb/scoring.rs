@@ -2,7 +2,7 @@
 //! since, and how far a round under way has brought its scores to the tables.
 
 use crate::types::codec::{Malformed, Reader, put_bytes, put_f64, put_varint};
-use crate::types::{Estimate, PageKey, Score};
+use crate::types::{DomainKey, Estimate, PageKey, Score};
 
 /// The name that stands for "no scorer": the scores that links and seeds give order the schedule.
 pub const NO_SCORER: &str = "none";
@@ -60,6 +60,11 @@ impl Scoring {
         }
     }
 
+    /// The share of a domain that is found now.
+    pub fn share_of_new(&self, domain: DomainKey) -> Score {
+        finite(self.estimate_at(PageKey::new(domain, 0)).site)
+    }
+
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_bytes(&mut out, self.scorer.as_bytes());
@@ -90,14 +95,15 @@ fn encode_round(round: &Round, out: &mut Vec<u8>) {
     put_varint(out, round.number);
     put_varint(out, round.crawled);
     put_varint(out, round.estimate.pages);
-    for number in [round.estimate.base, round.estimate.share, round.estimate.hub] {
+    for number in [round.estimate.base, round.estimate.share, round.estimate.hub, round.estimate.site] {
         put_f64(out, number);
     }
 }
 
 fn decode_round(reader: &mut Reader<'_>) -> Result<Round, Malformed> {
     let (number, crawled, pages) = (reader.varint()?, reader.varint()?, reader.varint()?);
-    let estimate = Estimate { base: reader.f64()?, share: reader.f64()?, hub: reader.f64()?, pages };
+    let [base, share, hub, site] = [reader.f64()?, reader.f64()?, reader.f64()?, reader.f64()?];
+    let estimate = Estimate { base, share, hub, site, pages };
     if estimate.is_valid() { Ok(Round { number, crawled, estimate }) } else { Err(Malformed) }
 }
 
@@ -120,7 +126,7 @@ mod tests {
     #[test]
     fn the_document_has_the_bytes() {
         assert_documented("scoring", &Scoring::none().encode());
-        let estimate = Estimate { base: 0.125, share: 0.85, hub: 0.0, pages: 300 };
+        let estimate = Estimate { base: 0.125, share: 0.85, hub: 0.0, site: 0.0625, pages: 300 };
         let last = Round { number: 1, crawled: 1, estimate };
         let round = Round { number: 2, crawled: 2, estimate: Estimate { pages: 301, ..estimate } };
         let moving = Some(Moving { round, next: PageKey(0x6505_6f88_0000_0000) });
@@ -139,12 +145,18 @@ mod tests {
     proptest! {
         #[test]
         fn what_scoring_keeps_comes_back(
-            scorer in "[a-z]{1,9}", numbers: [u64; 6], floats in proptest::array::uniform6(1e-9f64..1e9), next: Option<u64>
+            scorer in "[a-z]{1,9}", numbers: [u64; 6], floats in proptest::array::uniform7(1e-9f64..1e9), next: Option<u64>
         ) {
             let round = |at: usize| Round {
                 number: numbers[at],
                 crawled: numbers[at + 1],
-                estimate: Estimate { base: floats[at], share: floats[at + 1], hub: floats[at + 2], pages: numbers[at + 2] },
+                estimate: Estimate {
+                    base: floats[at],
+                    share: floats[at + 1],
+                    hub: floats[at + 2],
+                    site: floats[at + 3],
+                    pages: numbers[at + 2],
+                },
             };
             let moving = next.map(|next| Moving { round: round(3), next: PageKey(next) });
             let scoring = Scoring { scorer, last: round(0), moving };

@@ -79,7 +79,7 @@ impl Hits {
     /// [`ScoreError::Setting`] for a precision that is no number.
     pub fn new(stop: Stop) -> Result<Self, ScoreError> {
         stop.check()?;
-        Ok(Hits { stop, authorities: Vec::new(), hubs: Hubs::Uniform, estimate: Estimate::default() })
+        Ok(Hits { stop, ..Hits::default() })
     }
 
     /// The authorities of the last round by page index; their sum is 1.
@@ -95,6 +95,13 @@ impl Hits {
             Hubs::OfCrawled(_, crawled) if !crawled.contains(index) => Some(0.0),
             Hubs::OfCrawled(hubs, crawled) => hubs.get(crawled.rank(index) as usize).copied(),
         }
+    }
+}
+
+impl Default for Hits {
+    fn default() -> Self {
+        let (stop, estimate) = (Stop::default(), Estimate::default());
+        Hits { stop, authorities: Vec::new(), hubs: Hubs::Uniform, estimate }
     }
 }
 

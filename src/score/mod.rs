@@ -11,6 +11,7 @@ mod hits;
 mod pagerank;
 mod parts;
 mod preference;
+mod sites;
 mod stop;
 mod team;
 pub mod vectors;
@@ -20,8 +21,11 @@ use std::time::Duration;
 use crate::graph::{GraphError, LinkGraph, Watch};
 use crate::types::{Clock, PageIndex};
 
+pub use crate::types::Estimate;
+
 pub use hits::Hits;
 pub use pagerank::PageRank;
+pub use sites::SiteShares;
 pub use stop::{DEFAULT_MAX_LOOPS, DEFAULT_PRECISION, Norm, Stop, Stopped};
 
 /// Why a round gave no scores. Those of the round before are still there.
@@ -112,20 +116,3 @@ pub struct RoundReport {
 fn seconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(duration.as_secs_f64())
 }
-
-/// What a page that was found after a round is worth at once: `base` plus, for each of its parents p,
-/// `share` · score(p) / outdegree(p) plus `hub` · Σ score(t) over the pages t that p links to. Pages that the
-/// round did not score count as 0 in it.
-///
-/// It is what one more loop would give the page if it had been there.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Estimate {
-    pub base: f64,
-    pub share: f64,
-    pub hub: f64,
-    /// Pages that the round knew: those with a lesser index have a score.
-    pub pages: u64,
-}
-
-#[cfg(test)]
-mod tests;

@@ -80,12 +80,21 @@ impl PageRank {
         }
         stop.check()?;
         let estimate = Estimate { share: damping, ..Estimate::default() };
-        Ok(PageRank { damping, stop, scores: Vec::new(), estimate })
+        Ok(PageRank { damping, stop, estimate, ..PageRank::default() })
     }
 
     /// The scores of the last round by page index; their sum is 1.
     pub fn scores(&self) -> &[f64] {
         &self.scores
+    }
+}
+
+impl Default for PageRank {
+    /// With damping 0.85, the value of the paper.
+    fn default() -> Self {
+        let (damping, stop) = (PageRank::DEFAULT_DAMPING, Stop::default());
+        let estimate = Estimate { share: damping, ..Estimate::default() };
+        PageRank { damping, stop, scores: Vec::new(), estimate }
     }
 }
 
@@ -107,7 +116,8 @@ impl Scorer for PageRank {
             Solver::new(graph, weights, self.damping, run.warm)?.solve(self.stop, run)
         })?;
         self.scores = solved.scores;
-        self.estimate = Estimate { base: solved.base, share: self.damping, hub: 0.0, pages: graph.pages() };
+        let (base, share, pages) = (solved.base, self.damping, graph.pages());
+        self.estimate = Estimate { base, share, pages, ..Estimate::default() };
         Ok(RoundReport {
             scorer: self.name(),
             pages: graph.pages(),

@@ -118,3 +118,38 @@ impl Loops {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loop after which changes like these end an iteration, and the rule.
+    fn end(stop: Stop, total: impl Fn(u32) -> f64) -> (u32, Stopped) {
+        let mut loops = Loops::new(stop);
+        (0..1_000)
+            .find_map(|n| loops.after(total(n), Some(total(n))).map(|stopped| (loops.done, stopped)))
+            .unwrap()
+    }
+
+    #[test]
+    fn each_rule_fires_when_it_should() {
+        let stop = Stop { precision: 1e-3, norm: Norm::Total, max_loops: 50 };
+        let halving = |n: u32| 0.5f64.powi(n as i32);
+        assert_eq!(end(stop, halving), (11, Stopped::Precision));
+        assert_eq!(end(Stop { max_loops: 5, ..stop }, halving), (5, Stopped::MaxLoops));
+        let exact = Stop { precision: 0.0, max_loops: 0, ..stop };
+        // Down to the last bits, then back and forth.
+        let flicker = |n: u32| halving(n.min(50)) * if n.is_multiple_of(2) { 1.0 } else { 1.1 };
+        assert_eq!(end(exact, flicker), (51 + PATIENCE, Stopped::Rounding));
+        assert_eq!(end(exact, |n| if n < 3 { 1.0 } else { 0.0 }), (4, Stopped::Precision));
+        // A change that is large and does not fall is no rounding.
+        assert_eq!(end(Stop { precision: 0.0, ..stop }, |_| 1e-6), (50, Stopped::MaxLoops));
+    }
+
+    #[test]
+    fn a_change_that_was_not_measured_is_no_precision() {
+        let mut loops = Loops::new(Stop::default());
+        assert_eq!(loops.after(1e-4, None), None);
+        assert_eq!(loops.after(0.0, None), Some(Stopped::Rounding));
+    }
+}

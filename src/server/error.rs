@@ -43,7 +43,7 @@ impl ApiError {
     }
 
     /// 503, from a message such as `...: try again in a moment`.
-    fn unavailable(message: &str) -> Self {
+    pub fn unavailable(message: &str) -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         let error = match message.rsplit_once(": try ") {
             Some((what, when)) => ApiError::new(status, what.to_owned()).hint(format!("try {when}")),

@@ -18,6 +18,7 @@ mod pages;
 mod query;
 mod reply;
 mod request;
+mod rescore;
 mod router;
 mod service;
 mod stats;

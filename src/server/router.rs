@@ -12,12 +12,13 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use super::error::{ApiError, nearest, quoted};
-use super::{Api, crawled, edits, health, links, pages, request, stats};
+use super::{Api, crawled, edits, health, links, pages, request, rescore, stats};
 
 /// A body that stops coming for as long is given up; a stream of pages may pause for minutes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(300);
 
-const PATHS: [&str; 8] = ["/", "/crawled", "/request", "/stats", "/health", "/page", "/pages", "/links"];
+const PATHS: [&str; 9] =
+    ["/", "/crawled", "/request", "/page", "/pages", "/links", "/admin/rescore", "/stats", "/health"];
 
 pub fn router(api: Arc<Api>) -> Router {
     let router = Router::new()
@@ -27,6 +28,7 @@ pub fn router(api: Arc<Api>) -> Router {
         .route("/pages", get(pages::pages).post(edits::add_pages))
         .route("/links", get(links::links).post(edits::add_links))
         .route("/request", get(request::request))
+        .route("/admin/rescore", post(rescore::rescore))
         .route("/stats", get(stats::stats))
         .route(health::PATH, get(health::health))
         .fallback(no_such_path)
@@ -45,12 +47,12 @@ async fn index() -> &'static str {
      \n\
      POST /crawled                  tell what was crawled: a page, an array of pages, or one a line\n\
      GET  /request?n=10&format=urls ask what to crawl next; format=full tells more\n\
-     GET  /stats                    counters\n\
-     GET  /health                   live and ready\n\
-     \n\
      GET  /page?url=URL             what is known of a page; DELETE deletes it\n\
      GET  /pages?prefix=&regex=     pages in order of URL; order=content, content_hash; POST adds some\n\
-     GET  /links?from=&to=          links of a page, or to it; POST adds some\n"
+     GET  /links?from=&to=          links of a page, or to it; POST adds some\n\
+     POST /admin/rescore?wait=true  score the pages now\n\
+     GET  /stats                    counters, and what the scorer does\n\
+     GET  /health                   live and ready\n"
 }
 
 async fn no_such_path(uri: Uri) -> ApiError {
@@ -66,7 +68,7 @@ async fn no_such_path(uri: Uri) -> ApiError {
 async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
     let method = match path {
-        "/crawled" => "POST",
+        "/crawled" | "/admin/rescore" => "POST",
         "/pages" | "/links" => "GET or POST",
         "/page" => "GET or DELETE",
         _ => "GET",

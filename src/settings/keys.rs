@@ -64,17 +64,52 @@ pub const KEYS: &[Key] = &[
         wanted: "bytes, or text such as \"256MiB\", from 1KiB to 1TiB",
         set: |s, given| put(&mut s.max_backlog_bytes, given.size(1 << 10..=1 << 40)) },
     Key { name: "scorer", value: "NAME", flag: true,
-        help: "What orders the pages: none (the spiders' scores)", wanted: "\"none\"",
-        set: |s, given| set_scorer(s, given) },
+        help: "What orders the pages: none (the spiders' scores), pagerank or hits",
+        wanted: "\"none\", \"pagerank\" or \"hits\"",
+        set: |s, given| put(&mut s.scorer, given.one_of(&Scorer::NAMES)) },
     Key { name: "use_scores", value: "BOOL", flag: true,
         help: "Let a scorer weigh links by the pages' own scores", wanted: "true or false",
         set: |s, given| put(&mut s.use_scores, given.bool()) },
     Key { name: "page_rank_damping", value: "NUMBER", flag: true,
         help: "PageRank's damping", wanted: "a number from 0 up to, not including, 1",
         set: |s, given| put(&mut s.page_rank_damping, given.number(0.0..=1.0).filter(|&d| d < 1.0)) },
+    Key { name: "score_links", value: "LINKS", flag: true,
+        help: "Links that a scorer counts: all, or other-domains", wanted: "\"all\" or \"other-domains\"",
+        set: |s, given| put(&mut s.score_only_other_domains,
+            given.one_of(&[("all", false), ("other-domains", true)])) },
+    Key { name: "site_share", value: "NUMBER", flag: true,
+        help: "How much a page gains from what its domain's pages turned out to be worth",
+        wanted: "a number from 0 to 100",
+        set: |s, given| put(&mut s.site_share, given.number(0.0..=100.0)) },
+    Key { name: "score_precision", value: "NUMBER", flag: true,
+        help: "Largest change of a score, in units of the mean score, at which a round stops",
+        wanted: "a number from 0 to 1",
+        set: |s, given| put(&mut s.score_precision, given.number(0.0..=1.0)) },
+    Key { name: "score_max_loops", value: "N", flag: true,
+        help: "Most iterations of a scoring round", wanted: "a whole number from 1 to 1000000",
+        set: |s, given| put(&mut s.score_max_loops, given.integer(1..=1_000_000)) },
+    Key { name: "score_new_pages", value: "N", flag: true,
+        help: "Pages crawled since the last scoring round began that start another",
+        wanted: "a whole number from 1 to 1000000000000",
+        set: |s, given| put(&mut s.score_new_pages, given.integer(1..=1_000_000_000_000)) },
+    Key { name: "score_growth", value: "SHARE", flag: true,
+        help: "The share of the crawled pages that these must be",
+        wanted: "a number from 0 to 1000: 0.05 is a twentieth",
+        set: |s, given| put(&mut s.score_growth, given.number(0.0..=1000.0)) },
     Key { name: "score_update_interval", value: "SECONDS", flag: true,
-        help: "Time between two scoring rounds", wanted: "seconds, more than 0 and at most a year",
+        help: "Time after which a scoring round starts in any case",
+        wanted: "seconds, more than 0 and at most a year; leave it out for none",
         set: |s, given| put_some(&mut s.score_update_interval, given.seconds(MILLISECOND..=YEAR)) },
+    Key { name: "score_cpu_share", value: "SHARE", flag: true,
+        help: "Share of the time that scoring rounds may take",
+        wanted: "a number from 0.001 to 1",
+        set: |s, given| put(&mut s.score_cpu_share, given.number(0.001..=1.0)) },
+    Key { name: "score_threads", value: "N", flag: true,
+        help: "Threads of a scoring round; 0: one a core", wanted: "a whole number from 0 to 1024",
+        set: |s, given| put(&mut s.score_threads, given.integer(0..=1024)) },
+    Key { name: "score_memory", value: "BYTES", flag: true,
+        help: "Memory for the links of a scoring round", wanted: "bytes, or text such as \"256MiB\", from 1MiB to 1TiB",
+        set: |s, given| put(&mut s.score_memory, given.size(1 << 20..=1 << 40)) },
     Key { name: "soft_crawl_limit", value: "RATE", flag: true,
         help: "Pages a second of a domain above which other domains come first; inf: no limit",
         wanted: "a number of pages a second, 0 or more, or inf for no limit",
@@ -132,17 +167,6 @@ pub const KEYS: &[Key] = &[
         help: "Who may use the server", wanted: "a table of login = \"password\"; leave it out to let everybody in",
         set: |s, given| set_passwds(s, given) },
 ];
-
-fn set_scorer(settings: &mut Settings, given: Given<'_>) -> Result<(), Wrong> {
-    settings.scorer = match given.one_of(&Scorer::NAMES).ok_or(Wrong::Value)? {
-        Scorer::None => Scorer::None,
-        Scorer::PageRank | Scorer::Hits => {
-            let reason = format!("{given} is not available in this version: use \"none\"");
-            return Err(Wrong::Because(reason, None));
-        }
-    };
-    Ok(())
-}
 
 /// A filter says what it means only if each directive has a level: `tracing` takes `inof` for a module.
 fn is_log_filter(text: &str) -> bool {

@@ -16,9 +16,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::frontier::Options;
+use crate::frontier::{MakeScorer, Options, ScoringOptions};
+use crate::score::{self, Hits, PageRank, Stop};
 use crate::types::{DomainUnit, UrlHasher};
 
 pub use error::SettingsError;
@@ -36,7 +38,18 @@ pub struct Settings {
     pub scorer: Scorer,
     pub use_scores: bool,
     pub page_rank_damping: f64,
+    /// The key `score_links`.
+    pub score_only_other_domains: bool,
+    pub site_share: f64,
+    /// In units of the mean score.
+    pub score_precision: f64,
+    pub score_max_loops: u32,
+    pub score_new_pages: u64,
+    pub score_growth: f64,
     pub score_update_interval: Option<Duration>,
+    pub score_cpu_share: f64,
+    pub score_threads: usize,
+    pub score_memory: usize,
     /// Hand-outs a second; `f64::INFINITY` for no limit.
     pub soft_crawl_limit: f64,
     /// Hand-outs a second; `f64::INFINITY` for no limit.
@@ -93,7 +106,16 @@ impl Default for Settings {
             scorer: Scorer::None,
             use_scores: false,
             page_rank_damping: 0.85,
+            score_only_other_domains: false,
+            site_share: 0.2,
+            score_precision: score::DEFAULT_PRECISION,
+            score_max_loops: score::DEFAULT_MAX_LOOPS,
+            score_new_pages: 100,
+            score_growth: 0.05,
             score_update_interval: None,
+            score_cpu_share: 0.25,
+            score_threads: 0,
+            score_memory: 256 << 20,
             soft_crawl_limit: 0.25,
             hard_crawl_limit: 100.0,
             crawl_limit_window: Duration::from_secs(60),
@@ -129,8 +151,34 @@ impl Settings {
             // LMDB maps whole pages of memory, and no machine has larger ones than these.
             map_size: self.map_size.next_multiple_of(64 << 10),
             max_backlog_bytes: self.max_backlog_bytes,
+            scoring: self.scoring_options(),
             hasher: UrlHasher::default(),
         }
+    }
+
+    fn scoring_options(&self) -> Option<ScoringOptions> {
+        let (precision, max_loops, damping) =
+            (self.score_precision, self.score_max_loops, self.page_rank_damping);
+        let stop = Stop { precision, max_loops, ..Stop::default() };
+        // The table of keys has seen to it that the numbers are in range.
+        let scorer: MakeScorer = match self.scorer {
+            Scorer::None => return None,
+            Scorer::PageRank => Arc::new(move || Box::new(PageRank::new(damping, stop).unwrap_or_default())),
+            Scorer::Hits => Arc::new(move || Box::new(Hits::new(stop).unwrap_or_default())),
+        };
+        Some(ScoringOptions {
+            scorer,
+            use_scores: self.use_scores,
+            only_other_domains: self.score_only_other_domains,
+            site_share: self.site_share,
+            new_pages: self.score_new_pages,
+            growth: self.score_growth,
+            interval: self.score_update_interval,
+            cpu_share: self.score_cpu_share,
+            memory: self.score_memory,
+            threads: self.score_threads,
+            automatic: true,
+        })
     }
 
     /// What is allowed, but seldom meant.

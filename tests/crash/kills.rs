@@ -4,6 +4,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use aduana::frontier::offline;
+use aduana::types::UrlHasher;
+
 use crate::server::{Connection, Server, command};
 use crate::web::{self, Journal, mix};
 
@@ -79,34 +82,67 @@ fn signal_kill(server: &Server) {
 }
 
 /// Starts the server and kills it again while it recovers, or a moment later.
-fn die_while_starting(dir: &Path, random: u64) {
-    let mut child = command(dir).spawn().unwrap();
+fn die_while_starting(dir: &Path, flags: &[&str], random: u64) {
+    let mut child = command(dir).args(flags).spawn().unwrap();
     std::thread::sleep(Duration::from_micros(random % 60_000));
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
+/// Scoring nearly all the time.
+const SCORING: [&str; 5] = [
+    "--scorer=pagerank",
+    "--score-new-pages=1",
+    "--score-growth=0.001",
+    "--score-cpu-share=1",
+    "--score-threads=1",
+];
+
+fn start(dir: &Path, flags: &[&str]) -> Server {
+    let mut command = command(dir);
+    command.args(flags);
+    Server::spawn(dir, command)
+}
+
+/// Whether a round has reached all of the tables.
+fn is_scored(server: &Server) -> bool {
+    let scoring = server.tables().snapshot().scoring().unwrap();
+    scoring.is_scored() && scoring.last.number > 0
+}
+
+/// A last round: then all pages stand at its scores.
+fn compare_with_the_vector(server: &Server, dir: &Path) {
+    let mut connection = server.connect().unwrap();
+    let (status, answer) = connection.post_to("/admin/rescore?wait=true", "application/json", "").unwrap();
+    assert_eq!(status, 200, "{answer}");
+    let checked = offline::check(&dir.join("db"), UrlHasher::default(), &mut |_, _| ()).unwrap();
+    assert!(checked.report.is_ok(), "{:?}", checked.report.violations);
+    assert!(checked.scores_compared, "the vector is not there");
+}
+
 /// Kills the server `kills` times. After each restart all that was acknowledged must be there; at the end
 /// all that was ever seen must be crawled, leased, or still come.
-fn kill_again_and_again(kills: u64) {
+fn kill_again_and_again(kills: u64, flags: &[&str]) {
     let seed = std::env::var("CRASH_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
     println!("again: CRASH_SEED={seed}");
     let dir = tempfile::tempdir().unwrap();
     web::write_seeds(dir.path());
     let journal = Mutex::new(Journal::default());
+    let mut rounds = 0;
     for kill in 0..kills {
         let random = mix(seed * 1_000 + kill);
-        live_and_die(Server::start(dir.path()), &journal, random);
+        live_and_die(start(dir.path(), flags), &journal, random);
         for again in 0..random >> 32 & 3 {
-            die_while_starting(dir.path(), mix(random + again));
+            die_while_starting(dir.path(), flags, mix(random + again));
         }
-        let server = Server::start(dir.path());
+        let server = start(dir.path(), flags);
         let journal = journal.lock().unwrap();
         journal.verify(&server.tables().snapshot(), 2);
+        rounds += u64::from(is_scored(&server));
     }
     let mut journal = journal.into_inner().unwrap();
-    let server = Server::start(dir.path());
+    let server = start(dir.path(), flags);
     journal.verify(&server.tables().snapshot(), usize::MAX);
 
     journal.next_life();
@@ -126,15 +162,31 @@ fn kill_again_and_again(kills: u64) {
     let crawled = journal.acknowledged.len();
     println!("{kills} kills, {crawled} pages acknowledged, {} hand-outs repeated", journal.repeated);
     assert!(crawled > 0);
+    drop(connection);
+    if !flags.is_empty() {
+        assert!(rounds > 0, "no round reached the tables in any life");
+        compare_with_the_vector(&server, dir.path());
+    }
 }
 
 #[test]
 fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
-    kill_again_and_again(20);
+    kill_again_and_again(20, &[]);
+}
+
+#[test]
+fn a_server_that_is_killed_while_it_scores_loses_nothing_and_every_page_has_its_score() {
+    kill_again_and_again(10, &SCORING);
 }
 
 #[test]
 #[ignore = "long: some minutes"]
 fn a_server_that_is_killed_hundreds_of_times_loses_nothing_that_it_acknowledged() {
-    kill_again_and_again(200);
+    kill_again_and_again(200, &[]);
+}
+
+#[test]
+#[ignore = "long: some minutes"]
+fn a_server_that_is_killed_hundreds_of_times_while_it_scores_loses_nothing() {
+    kill_again_and_again(200, &SCORING);
 }

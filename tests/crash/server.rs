@@ -118,8 +118,12 @@ impl Connection {
     }
 
     pub fn post(&mut self, media: &str, body: &str) -> io::Result<(u16, String)> {
+        self.post_to("/crawled", media, body)
+    }
+
+    pub fn post_to(&mut self, path: &str, media: &str, body: &str) -> io::Result<(u16, String)> {
         let head = format!(
-            "POST /crawled HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media}\r\nContent-Length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         self.send(&(head + body))

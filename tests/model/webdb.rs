@@ -76,7 +76,9 @@ impl Web {
             }
             Edit::DeletePage(url) => {
                 self.0.remove(url);
-                self.0.values_mut().for_each(|known| drop(known.links.remove(url)));
+                for known in self.0.values_mut() {
+                    known.links.remove(url);
+                }
             }
             Edit::AddLink(from, to) => self.add_link(from, to),
             Edit::Crawled(url, hash, links) => {
@@ -84,7 +86,9 @@ impl Web {
                 known.crawled = true;
                 known.hash = hash.or(known.hash);
                 known.links = links.iter().cloned().collect();
-                links.iter().for_each(|link| drop(self.0.entry(link.clone()).or_default()));
+                for link in links {
+                    self.0.entry(link.clone()).or_default();
+                }
             }
         }
     }

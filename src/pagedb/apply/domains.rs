@@ -8,6 +8,7 @@ use heed::RwTxn;
 use super::refs::SiteMention;
 use crate::pagedb::domain_record::{DomainRecord, site_key};
 use crate::pagedb::env::{InTable, PageDbError, Tables, corrupted};
+use crate::pagedb::scoring::Scoring;
 use crate::types::{DomainKey, DomainUnit, UrlHasher};
 
 /// A domain that the batch touches.
@@ -41,6 +42,7 @@ impl Domains {
         tables: &Tables,
         hasher: &UrlHasher,
         unit: DomainUnit,
+        scoring: &Scoring,
         sites: &[SiteMention<'_>],
     ) -> Result<Vec<SitePlace>, PageDbError> {
         let mut by_name: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
@@ -51,7 +53,7 @@ impl Domains {
             let domain = match by_name.get(name) {
                 Some(&domain) => domain,
                 None => {
-                    let domain = self.find_or_create(txn, tables, hasher, name)?;
+                    let domain = self.find_or_create(txn, tables, hasher, scoring, name)?;
                     by_name.insert(name, domain);
                     domain
                 }
@@ -116,6 +118,7 @@ impl Domains {
         txn: &RwTxn<'_>,
         tables: &Tables,
         hasher: &UrlHasher,
+        scoring: &Scoring,
         name: &str,
     ) -> Result<usize, PageDbError> {
         let mut key = DomainKey((hasher.domain)(name));
@@ -125,7 +128,8 @@ impl Domains {
                 Some(_) => key = DomainKey(key.0.wrapping_add(1)),
                 None => {
                     self.created += 1;
-                    return Ok(self.add(Domain { key, record: DomainRecord::new(name), changed: true }));
+                    let record = DomainRecord { share: scoring.share_of_new(key), ..DomainRecord::new(name) };
+                    return Ok(self.add(Domain { key, record, changed: true }));
                 }
             }
         }

@@ -39,6 +39,7 @@ use web::Editor;
 use super::env::{InTable, PageDb, PageDbError, corrupted};
 use super::info::{self, Counters};
 use super::schedule_key::ScheduleKey;
+use super::scoring::Scoring;
 use crate::types::{Edit, PageIndex, WebEdit};
 
 /// What a batch has changed, for those who keep a part of the tables in memory.
@@ -80,9 +81,15 @@ impl PageDb {
                 }
                 run => {
                     let mut mentions = Mentions::collect(run, &self.options.hasher)?;
-                    self.run(&mut txn, &mut mentions, &mut changes, |txn, mentions, cells, domains| {
-                        transitions::run(txn, tables, rules, &scoring, mentions, cells, domains)
-                    })?;
+                    self.run(
+                        &mut txn,
+                        &scoring,
+                        &mut mentions,
+                        &mut changes,
+                        |txn, mentions, cells, domains| {
+                            transitions::run(txn, tables, rules, &scoring, mentions, cells, domains)
+                        },
+                    )?;
                 }
             }
         }
@@ -97,6 +104,7 @@ impl PageDb {
     fn run<'a>(
         &self,
         txn: &mut RwTxn<'_>,
+        scoring: &Scoring,
         mentions: &mut Mentions<'a>,
         changes: &mut Changes,
         steps: impl FnOnce(
@@ -109,7 +117,8 @@ impl PageDb {
         let (options, tables) = (&self.options, &self.tables);
         let counters = &mut changes.counters;
         let mut domains = Domains::default();
-        let places = domains.place(txn, tables, &options.hasher, options.domain_unit, &mentions.sites)?;
+        let places =
+            domains.place(txn, tables, &options.hasher, options.domain_unit, scoring, &mentions.sites)?;
         let context = Context { mentions, places: &places, hasher: &options.hasher, tables };
         let mut cells = context.identify(txn)?;
         let site_of = |site: u32| places[site as usize].site;

@@ -173,10 +173,10 @@ impl Collector<'_> {
                 let row = key.domain().0.to_be_bytes();
                 let bytes = tables.domains.get(txn, &row)?.ok_or_else(|| corrupted("domains", &row))?;
                 let record = DomainRecord::decode(bytes).in_table("domains", &row)?;
-                if self.pages > 0 && self.pages + record.counters.pages > limit {
+                if self.pages > 0 && self.pages + record.counters.pages > pages as u64 {
                     return Ok(Some(key));
                 }
-                if self.pages == 0 && record.counters.pages > limit {
+                if record.counters.pages > limit {
                     limit = limit.max(LARGE_PART as u64);
                 }
                 domain = Some(self.enter(key.domain(), record));
@@ -219,3 +219,6 @@ impl Collector<'_> {
         finite(if page.is_uncrawled() { own + share } else { own })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,6 +104,49 @@ fn marks_go_with_the_last_page_behind_them() {
     assert_eq!(rows(&db.db).iter().filter(|(table, ..)| *table == "hash2idx").count(), 0);
 }
 
+#[test]
+fn the_space_of_half_of_the_pages_is_used_again() {
+    let mut db = TestDb::new();
+    let fill = |db: &mut TestDb, round: usize| {
+        for part in 0..60 {
+            let links: Vec<String> = (0..100)
+                .map(|n| format!("http://h{}.example/{round}/{}", n % 20, (part * 37 + n * n) % 9_000))
+                .collect();
+            let links: Vec<&str> = links.iter().map(String::as_str).collect();
+            let mut pages = Vec::new();
+            edit::encode_crawled(
+                &page(&format!("http://s.example/{round}/{part}"), Some(part as u64), &links),
+                &mut pages,
+            );
+            db.apply(&[pages]);
+        }
+    };
+    fill(&mut db, 0);
+    let mut sizes = Vec::new();
+    for round in 1..5 {
+        // Every second page, by a number without a pattern.
+        let chosen = |page: &crate::pagedb::Page| page.key.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1;
+        let urls: Vec<_> = db.db.pages().map(Result::unwrap).filter(chosen).map(|page| page.url).collect();
+        let all = db.db.snapshot().unwrap().counters().unwrap().pages;
+        assert!(urls.len() as u64 > all / 3 && (urls.len() as u64) < all * 2 / 3);
+        for urls in urls.chunks(200) {
+            let edits = urls.iter().map(|url| {
+                let mut bytes = Vec::new();
+                WebEdit::DeletePage(url.clone()).encode(&mut bytes);
+                bytes
+            });
+            db.apply(&edits.collect::<Vec<_>>());
+        }
+        sound(&db);
+        fill(&mut db, round);
+        sound(&db);
+        sizes.push(db.db.file_bytes().unwrap().0);
+    }
+    // As many come as go: without reuse each round would add what the first took.
+    let (first, last) = (sizes[0], sizes[3]);
+    assert!(last as f64 <= first as f64 * 1.25, "{sizes:?}");
+}
+
 fn history(hash: Option<u64>) -> History {
     let content_hash = hash.map(ContentHash::Number);
     History { first_crawl: NOW, last_crawl: NOW, crawls: 3, changes: 1, score: Score::ZERO, content_hash }

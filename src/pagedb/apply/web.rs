@@ -235,7 +235,7 @@ impl Editor<'_> {
         change: impl FnOnce(&mut Cells, Option<&Estimates<'_, '_>>, &mut Domains) -> Result<(), PageDbError>,
     ) -> Result<Cells, PageDbError> {
         let (tables, scoring) = (&self.db.tables, self.scoring);
-        self.db.run(txn, &mut mentions, self.changes, |txn, _, cells, domains| {
+        self.db.run(txn, scoring, &mut mentions, self.changes, |txn, _, cells, domains| {
             let scorer = scoring.is_scored().then(|| Estimates::new(txn, tables, scoring));
             change(cells, scorer.as_ref(), domains)?;
             Ok(Outcome::default())

@@ -1,5 +1,7 @@
 //! The frontier's behaviour, through its handle: order, leases, politeness, restarts. Time is injected.
 
+mod scoring;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,3 @@
+//! `aduana import`: what other programs have crawled, as crawled pages.
+
+pub mod nutch;

@@ -1,0 +1,84 @@
+//! `aduana import --format nutch-segment`: a fetched segment of Nutch as crawled pages.
+
+use std::path::Path;
+
+use crate::nutch::NutchError;
+use crate::nutch::record::FetchStatus;
+use crate::nutch::segment::{FetchedPage, SegmentReader};
+use crate::types::{ContentHash, CrawledPage, Link, LinkResolver, PageUrl, Score, Time};
+
+/// The crawled pages of a segment, in its order; one is in memory at a time.
+pub struct SegmentPages {
+    segment: SegmentReader,
+    skipped: Skipped,
+}
+
+/// What of a segment is no crawled page and no link.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Skipped {
+    /// Pages that were not fetched: to be tried again, or not there.
+    pub not_fetched: u64,
+    /// Pages whose URL cannot be crawled.
+    pub pages: u64,
+    /// Links whose URL cannot be crawled.
+    pub links: u64,
+}
+
+impl SegmentPages {
+    /// # Errors
+    /// [`NutchError`] if the folder is no fetched segment.
+    pub fn open(segment: &Path) -> Result<SegmentPages, NutchError> {
+        Ok(SegmentPages { segment: SegmentReader::open(segment)?, skipped: Skipped::default() })
+    }
+
+    /// As far as it was read.
+    pub fn skipped(&self) -> Skipped {
+        self.skipped
+    }
+
+    /// The MD5 becomes the content hash, in hexadecimal; Nutch's score of the page that of its content. Links have
+    /// no score.
+    fn crawled(&mut self, page: FetchedPage) -> Option<CrawledPage> {
+        if page.status != FetchStatus::SUCCESS {
+            self.skipped.not_fetched += 1;
+            return None;
+        }
+        let Ok(url) = PageUrl::parse(&page.entry.page.url) else {
+            self.skipped.pages += 1;
+            return None;
+        };
+        let mut resolver = LinkResolver::new(&url);
+        let mut links = Vec::with_capacity(page.outlinks.len());
+        for outlink in &page.outlinks {
+            match resolver.resolve(&outlink.url) {
+                Ok(url) => links.push(Link { url, score: Score::ZERO }),
+                Err(_) => self.skipped.links += 1,
+            }
+        }
+        Some(CrawledPage {
+            score: Score::new(page.entry.page.score.into()).unwrap_or(Score::ZERO),
+            // Before 1970 only by a broken clock.
+            time: Time(u64::try_from(page.fetch_date).unwrap_or(0)),
+            content_hash: Some(ContentHash::Text(format!("{:032x}", u128::from_be_bytes(page.md5)))),
+            links,
+            url,
+        })
+    }
+}
+
+impl Iterator for SegmentPages {
+    type Item = Result<CrawledPage, NutchError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.segment.next()? {
+                Ok(page) => {
+                    if let Some(crawled) = self.crawled(page) {
+                        return Some(Ok(crawled));
+                    }
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
