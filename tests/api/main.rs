@@ -7,6 +7,7 @@ mod auth;
 mod concurrency;
 mod edits;
 mod ndjson;
+mod reads;
 mod refusals;
 mod session;
 mod shutdown;
