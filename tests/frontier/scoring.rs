@@ -42,6 +42,10 @@ fn check(path: &Path) -> offline::Checked {
     checked
 }
 
+fn close(crawl: Crawl) {
+    crawl.frontier.close().unwrap();
+}
+
 /// As of now, beside the open frontier.
 fn check_open(crawl: &Crawl) {
     let report = crawl.frontier.check(&mut |_, _| ()).unwrap();
@@ -131,7 +135,7 @@ fn a_second_round_moves_only_what_has_changed() {
     assert!(rescore(&crawl).unwrap().entries_moved > 0);
     let again = rescore(&crawl).unwrap();
     assert_eq!((again.round, again.entries_moved), (2, 0));
-    crawl.frontier.close().unwrap();
+    close(crawl);
     assert!(check(dir.path()).scores_compared);
 }
 
@@ -142,7 +146,7 @@ fn rounds_go_on_after_a_restart_and_without_their_vector() {
     let crawl = Crawl::open(dir.path(), options());
     crawl_some(&crawl);
     rescore(&crawl).unwrap();
-    crawl.frontier.close().unwrap();
+    close(crawl);
     assert!(check(dir.path()).scores_compared);
     // A bit flips.
     for file in std::fs::read_dir(dir.path().join(layout::SCORES)).unwrap() {
@@ -155,12 +159,12 @@ fn rounds_go_on_after_a_restart_and_without_their_vector() {
     assert!(!check(dir.path()).scores_compared);
     let crawl = Crawl::open(dir.path(), options());
     assert_eq!(rescore(&crawl).unwrap().round, 2);
-    crawl.frontier.close().unwrap();
+    close(crawl);
     assert!(check(dir.path()).scores_compared);
     std::fs::remove_dir_all(dir.path().join(layout::SCORES)).unwrap();
     let crawl = Crawl::open(dir.path(), options());
     assert_eq!(rescore(&crawl).unwrap().round, 3);
-    crawl.frontier.close().unwrap();
+    close(crawl);
     assert!(check(dir.path()).scores_compared);
 }
 
@@ -170,10 +174,10 @@ fn another_scorer_and_none_take_over_an_existing_database() {
     let crawl = Crawl::open(dir.path(), with(pagerank, |_| ()));
     crawl_some(&crawl);
     rescore(&crawl).unwrap();
-    crawl.frontier.close().unwrap();
+    close(crawl);
     let crawl = Crawl::open(dir.path(), with(|| Box::new(Hits::default()), |_| ()));
     assert_eq!(rescore(&crawl).unwrap().round, 2);
-    crawl.frontier.close().unwrap();
+    close(crawl);
     assert!(check(dir.path()).scores_compared);
     let crawl = Crawl::open(dir.path(), |options| options.scoring = None);
     assert_eq!(rescore(&crawl), Err(RescoreError::NoScorer));
@@ -237,7 +241,7 @@ fn a_scorer_of_a_third_party_orders_the_schedule() {
     let found = crawl.frontier.snapshot().unwrap().find(&url("http://b.example/y")).unwrap().unwrap();
     assert_eq!(found.1.score.get(), 0.02);
     assert_eq!(crawl.request(2), ["http://c.example/waits", "http://b.example/y"]);
-    crawl.frontier.close().unwrap();
+    close(crawl);
     assert!(check(dir.path()).scores_compared);
 }
 
@@ -312,7 +316,7 @@ fn pages_stream_in_and_out_while_rounds_follow_each_other_and_none_is_lost() {
     once.dedup();
     assert_eq!(once.len(), crawled.len());
     rescore(&crawl).unwrap();
-    crawl.frontier.close().unwrap();
+    close(crawl);
     assert!(check(dir.path()).scores_compared);
 }
 
@@ -328,6 +332,7 @@ fn closing_ends_a_round_at_once() {
         assert!(matches!(result, Ok(_) | Err(RescoreError::Closed)), "{result:?}");
     }
     assert_eq!(rescore_closed(&crawl), Err(RescoreError::Closed));
+    close(crawl);
     check(dir.path());
 }
 

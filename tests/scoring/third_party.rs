@@ -51,7 +51,7 @@ impl Scorer for InLinks {
     }
 
     fn estimate(&self) -> Estimate {
-        Estimate { base: 0.0, share: 0.0, hub: 0.0, pages: self.scores.len() as u64 }
+        Estimate { pages: self.scores.len() as u64, ..Estimate::default() }
     }
 }
 
