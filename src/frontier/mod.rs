@@ -6,7 +6,9 @@
 //! schedule in memory and send the hand-outs the same way as every other edit.
 
 mod batch;
+mod edits;
 mod error;
+mod in_links;
 mod intake;
 mod mover;
 pub mod offline;
@@ -22,6 +24,8 @@ pub use options::Options;
 pub use request::HandOut;
 pub use scoring::{MakeScorer, Phase, RescoreError, RoundSummary, ScoringOptions, ScoringStats};
 pub use stats::Stats;
+
+pub use crate::pagedb::{ContentStream, Page, PageDbError, Scope, Status, UrlStream};
 
 use std::fs::File;
 use std::path::Path;
@@ -72,6 +76,7 @@ struct Inner {
     scorer: String,
     /// As of the last batch.
     counters: Mutex<Counters>,
+    in_links: in_links::InLinks,
     /// Position of the last edit applied; the log trims up to here.
     applied: AtomicU64,
     applied_now: watch::Sender<Position>,
@@ -160,6 +165,7 @@ impl Frontier {
             scoring: scoring::Control::default(),
             scorer,
             counters: Mutex::new(counters),
+            in_links: in_links::InLinks::new(applied),
             applied: AtomicU64::new(applied),
             applied_now: watch::Sender::new(applied),
             logged: AtomicU64::new(applied),
