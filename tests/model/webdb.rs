@@ -574,3 +574,59 @@ fn links_to_a_page_are_exact_while_pages_stream_in() {
     assert_eq!(both.frontier.links_to(&target).unwrap(), Some(vec![]));
     assert!(seen.len() > 3, "asked {} times only", seen.len());
 }
+
+/// How fast many links to a page are read, and what it costs those who stream pages in that somebody wants to know.
+#[test]
+#[ignore = "long: a measurement, which it prints"]
+fn a_million_links_to_a_page() {
+    use std::time::Instant;
+    const PAGES: usize = 1_000_000;
+    const PART: usize = 5_000;
+    let both = Both::new(UrlHasher::default());
+    let target = "http://target.example/";
+    let write = |from: usize, to: usize| {
+        let started = Instant::now();
+        for first in (from..to).step_by(PART) {
+            let sources = first..first + PART;
+            let told: Vec<_> = sources
+                .map(|n| {
+                    let near =
+                        (0..10).map(|l| (format!("http://h{}.example/{}", (n + l) % 997, (n + l) / 10), 0.0));
+                    let links: Vec<(String, f32)> = near.chain([(target.to_owned(), 0.0)]).collect();
+                    page(&format!("http://h{}.example/{}", n % 997, n / 10), 0.0, START, None, &links)
+                })
+                .collect();
+            while both.frontier.submit(&told).is_err() {
+                both.settle();
+            }
+        }
+        both.settle();
+        started.elapsed().as_secs_f64() / (to - from) as f64
+    };
+    write(0, PAGES - 4 * 50_000);
+    let mut cost = [0.0, 0.0];
+    for part in 0..4 {
+        let first = PAGES - (4 - part) * 50_000;
+        // Without anybody who asks at first, then with.
+        if part >= 2 {
+            both.frontier.links_to(&url(target)).unwrap();
+        }
+        cost[part / 2] += write(first, first + 50_000);
+    }
+    let started = Instant::now();
+    both.frontier.links_to(&url(target)).unwrap();
+    let graph = started.elapsed();
+    let started = Instant::now();
+    let sources = both.frontier.links_to(&url(target)).unwrap().unwrap();
+    let found = started.elapsed();
+    let urls = sources.chunks(1_000).map(|pages| both.frontier.urls_of(pages).unwrap().len()).sum::<usize>();
+    let all = started.elapsed();
+    println!(
+        "{} links to a page: graph {graph:?}, links {found:?}, with their URLs {all:?} ({:.0} a second); \
+         ingest costs {:.3} times what it costs without",
+        sources.len(),
+        urls as f64 / all.as_secs_f64(),
+        cost[1] / cost[0],
+    );
+    assert_eq!(sources.len(), urls);
+}
