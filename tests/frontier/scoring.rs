@@ -134,7 +134,7 @@ fn the_index_of_a_deleted_page_weighs_nothing() {
     crawl_some(&crawl);
     crawl.frontier.delete_page(url("http://a.example/2")).unwrap().wait().unwrap();
     rescore(&crawl).unwrap();
-    let deleted = 2;
+    let deleted = 3;
     assert!(crawl.frontier.snapshot().unwrap().url(PageIndex(deleted)).unwrap().is_none());
     let scores: BTreeMap<String, f64> = crawl
         .frontier
