@@ -8,7 +8,7 @@ mod synthetic;
 use std::time::Instant;
 
 use aduana::graph::{GraphOptions, LinkGraph, Watch};
-use aduana::score::{Hits, Norm, PageRank, RoundReport, Run, Scorer, Stop};
+use aduana::score::{Hits, PageRank, RoundReport, Run, Scorer, Stop};
 use aduana::types::SystemClock;
 use synthetic::synthetic;
 

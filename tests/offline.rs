@@ -383,3 +383,65 @@ fn write_the_database_of_format_1() {
     offline::backup(&dir.path().join("db"), to, true, &mut |_, _| ()).unwrap();
     std::fs::remove_file(to.join("pages/lock.mdb")).ok();
 }
+
+#[test]
+fn pages_and_links_are_edited_and_found_at_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let (frontier, _) = open(&dir.path().join("db"), |options| options.max_crawl_depth = Some(1));
+    let mut pages = vec![
+        page("http://a.example/", &[("http://b.example/x", 0.5), ("http://a.example/2", 0.1)]),
+        page("http://b.example/", &[("http://b.example/x", 0.5)]),
+        page("http://c.example/", &[]),
+    ];
+    pages[0].content_hash = Some(ContentHash::Number(7));
+    pages[1].content_hash = Some(ContentHash::Number(7));
+    pages[2].content_hash = Some(ContentHash::Number(8));
+    frontier.submit(&pages).unwrap().wait().unwrap();
+    let refused = aduana(dir.path(), &["page", "delete", "db", "http://a.example/"]);
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && told.contains("hint: ask the server"), "{told}");
+    frontier.close().unwrap();
+    drop(frontier);
+
+    let run = |args: &[&str]| stdout(dir.path(), args);
+    assert_eq!(run(&["duplicates", "db"]).lines().count(), 2);
+    assert_eq!(
+        run(&["link", "list", "db", "--to", "http://b.example/x"]),
+        "http://a.example/\nhttp://b.example/\n"
+    );
+    assert_eq!(run(&["link", "list", "db", "--from-content", "7"]).lines().count(), 2);
+    run(&["page", "delete", "db", "http://a.example/", "http://nowhere.example/"]);
+    run(&["page", "add", "db", "http://d.example/", "--score", "2", "--content-hash", "8"]);
+    run(&[
+        "page",
+        "add",
+        "db",
+        "http://e.example/",
+        "--if-present",
+        "skip",
+        "--linked-from",
+        "http://d.example/",
+    ]);
+    run(&["link", "add", "db", "http://d.example/", "http://f.example/"]);
+    let found = "http://a.example/2\nhttp://b.example/\nhttp://b.example/x\nhttp://c.example/\nhttp://d.example/\n\
+                 http://e.example/\nhttp://f.example/\n";
+    assert_eq!(run(&["find", "db"]), found);
+    assert_eq!(run(&["find", "db", "http://b.example/", "--regex", "x$"]), "http://b.example/x\n");
+    assert_eq!(run(&["find", "db", "--domain", "a.example"]), "http://a.example/2\n");
+    assert_eq!(run(&["find", "db", "--after", "http://e.example/"]), "http://f.example/\n");
+    let links = run(&["link", "list", "db", "--from", "http://d.example/"]);
+    assert_eq!(links, "http://e.example/\nhttp://f.example/\n");
+    let duplicates = run(&["duplicates", "db"]);
+    let mut duplicates: Vec<&str> = duplicates.lines().collect();
+    duplicates.sort_unstable();
+    assert_eq!(duplicates, ["8\thttp://c.example/", "8\thttp://d.example/"]);
+    let shown: serde_json::Value =
+        serde_json::from_str(&run(&["page", "show", "db", "http://d.example/"])).unwrap();
+    assert_eq!((&shown["status"], &shown["score"]), (&"crawled".into(), &2.0.into()));
+    run(&["check", "db"]);
+    // A server goes on with it.
+    let (frontier, _) = open(&dir.path().join("db"), |options| options.max_crawl_depth = Some(1));
+    frontier.submit(&[page("http://g.example/", &[])]).unwrap().wait().unwrap();
+    frontier.close().unwrap();
+    run(&["check", "db"]);
+}

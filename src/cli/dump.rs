@@ -68,7 +68,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn open(path: &Path) -> anyhow::Result<PageDb> {
+pub fn open(path: &Path) -> anyhow::Result<PageDb> {
     PageDb::open_read_only(&path.join(layout::PAGES))
         .with_context(|| format!("cannot open {}", path.display()))
         .hint("PATH is the folder that page_db_path names")
@@ -78,9 +78,7 @@ fn info(db: &PageDb, json: bool, out: &mut impl Write) -> anyhow::Result<()> {
     for page in db.pages() {
         let page = page?;
         if json {
-            serde_json::to_writer(&mut *out, &PageJson::new(&page, db.domain_unit()))
-                .map_err(io::Error::from)?;
-            writeln!(out)?;
+            write_json(&page, db.domain_unit(), out)?;
             continue;
         }
         match &page.record {
@@ -94,6 +92,12 @@ fn info(db: &PageDb, json: bool, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Everything known of a page, as a line of JSON.
+pub fn write_json(page: &Page, unit: DomainUnit, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &PageJson::new(page, unit)).map_err(io::Error::from)?;
+    writeln!(out)
+}
+
 fn links(db: &PageDb, urls: bool, other_domains: bool, out: &mut impl Write) -> anyhow::Result<()> {
     for row in db.links(other_domains) {
         let row = row?;
@@ -105,15 +109,17 @@ fn links(db: &PageDb, urls: bool, other_domains: bool, out: &mut impl Write) -> 
             writeln!(out)?;
             continue;
         }
-        // URLs never change: it does not matter that this snapshot is a later one.
+        // URLs never change: it does not matter that this snapshot is a later one. What was deleted meanwhile
+        // has none.
         let snapshot = db.snapshot()?;
-        let url = |index| {
-            let found = snapshot.url(index)?;
-            found.map(|(_, url)| url).with_context(|| format!("page {index} has no URL: run aduana check"))
-        };
-        write!(out, "{}", url(row.page)?)?;
-        for (n, target) in row.links.into_iter().enumerate() {
-            write!(out, "{}{}", if n == 0 { '\t' } else { ' ' }, url(target)?)?;
+        let Some((_, page)) = snapshot.url(row.page)? else { continue };
+        write!(out, "{page}")?;
+        let mut before = '\t';
+        for target in row.links {
+            if let Some((_, url)) = snapshot.url(target)? {
+                write!(out, "{before}{url}")?;
+                before = ' ';
+            }
         }
         writeln!(out)?;
     }

@@ -8,7 +8,9 @@ mod cert;
 mod check;
 mod dump;
 mod export;
+mod find;
 pub mod import;
+mod page;
 mod passwd;
 mod progress;
 mod replay;
@@ -51,6 +53,10 @@ enum Command {
     Simulate(simulate::Args),
     Check(check::Args),
     Dump(dump::Args),
+    Find(find::Args),
+    Duplicates(find::DuplicatesArgs),
+    Page(page::Args),
+    Link(page::LinkArgs),
     Score(score::Args),
     Backup(backup::Args),
     Import(import::Args),
@@ -68,6 +74,10 @@ pub fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(&args),
         Command::Check(args) => check::run(args),
         Command::Dump(args) => dump::run(args),
+        Command::Find(args) => find::run(args),
+        Command::Duplicates(args) => find::run_duplicates(args),
+        Command::Page(args) => page::run(args),
+        Command::Link(args) => page::run_link(args),
         Command::Score(args) => score::run(args),
         Command::Backup(args) => backup::run(args),
         Command::Import(args) => import::run(args),

@@ -13,7 +13,7 @@ use super::progress;
 use super::report::Hint;
 use super::stdout::Stdout;
 use crate::frontier::layout;
-use crate::graph::{GraphOptions, LinkGraph, Watch, content_scores};
+use crate::graph::{GraphOptions, LinkGraph, Watch, weights};
 use crate::pagedb::PageDb;
 use crate::score::{DEFAULT_MAX_LOOPS, Hits, PageRank, RoundReport, Run, Scorer, Stop, Stopped};
 use crate::types::{PageIndex, SystemClock};
@@ -112,7 +112,7 @@ fn round(
     let graph = LinkGraph::build(db, &options, Watch { progress: &read, ..Watch::none() })
         .context("cannot read the links")?;
     bar.set_message("reading scores");
-    let content = if args.use_scores { Some(content_scores(db)?) } else { None };
+    let content = weights(db, args.use_scores)?;
     let looped = |done, _| bar.set_message(format!("scoring, loop {done}"));
     let watch = Watch { progress: &looped, ..Watch::none() };
     let run = Run { threads: 0, watch, warm: None, clock: &SystemClock };
@@ -174,10 +174,10 @@ fn print(db: &PageDb, scored: &Scored, best: &[u32], json: bool, out: &mut impl 
     for pages in best.chunks(PRINTED_AT_ONCE) {
         let snapshot = db.snapshot()?;
         for &page in pages {
-            rank += 1;
             let (score, page) = (scored.scores()[page as usize], PageIndex(u64::from(page)));
-            let (_, url) =
-                snapshot.url(page)?.with_context(|| format!("page {page} has no URL: run aduana check"))?;
+            // The index of a deleted page stays, and leads nowhere.
+            let Some((_, url)) = snapshot.url(page)? else { continue };
+            rank += 1;
             if json {
                 let page = PageJson { url: url.as_str(), score, hub: scored.hub(page) };
                 serde_json::to_writer(&mut *out, &page).map_err(io::Error::from)?;

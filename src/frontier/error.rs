@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::graph::GraphError;
 use crate::log::LogError;
 use crate::pagedb::PageDbError;
 
@@ -22,6 +23,8 @@ pub enum SubmitError {
 pub enum FrontierError {
     #[error(transparent)]
     PageDb(#[from] PageDbError),
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     #[error(transparent)]
     Log(#[from] LogError),
     #[error(

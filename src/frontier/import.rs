@@ -109,7 +109,7 @@ fn open_old(path: &Path, options: ImportOptions) -> Result<Option<PageDb>, Front
         Err(PageDbError::Missing { .. }) => None,
         found => Some(found?),
     };
-    let depth = stored.as_ref().map(|db| db.snapshot()?.stored_max_depth()).transpose()?;
+    let depth = stored.as_ref().map(|db| db.snapshot()?.max_depth()).transpose()?;
     let stored_unit = stored.as_ref().map(PageDb::domain_unit);
     drop(stored);
     let frontier = Options {

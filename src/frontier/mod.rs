@@ -6,8 +6,10 @@
 //! schedule in memory and send the hand-outs the same way as every other edit.
 
 mod batch;
+mod edits;
 mod error;
 pub mod import;
+mod in_links;
 mod intake;
 mod mover;
 pub mod offline;
@@ -23,6 +25,8 @@ pub use options::Options;
 pub use request::HandOut;
 pub use scoring::{MakeScorer, Phase, RescoreError, RoundSummary, ScoringOptions, ScoringStats};
 pub use stats::Stats;
+
+pub use crate::pagedb::{ContentStream, Page, PageDbError, Scope, Status, UrlStream};
 
 use std::fs::File;
 use std::path::Path;
@@ -73,6 +77,7 @@ struct Inner {
     scorer: String,
     /// As of the last batch.
     counters: Mutex<Counters>,
+    in_links: in_links::InLinks,
     /// Position of the last edit applied; the log trims up to here.
     applied: AtomicU64,
     applied_now: watch::Sender<Position>,
@@ -161,6 +166,7 @@ impl Frontier {
             scoring: scoring::Control::default(),
             scorer,
             counters: Mutex::new(counters),
+            in_links: in_links::InLinks::new(applied),
             applied: AtomicU64::new(applied),
             applied_now: watch::Sender::new(applied),
             logged: AtomicU64::new(applied),

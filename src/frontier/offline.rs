@@ -11,10 +11,10 @@ use std::io;
 use std::path::Path;
 
 use super::scoring::stored;
-use super::{FrontierError, layout};
-use crate::log::{self, LogError, LogSnapshot};
-use crate::pagedb::{Kind, PageDb, PageDbError, Progress, Report, RoundScores};
-use crate::types::{Edit, UrlHasher};
+use super::{FrontierError, Options, layout, writer};
+use crate::log::{self, LocalLog, LogError, LogSnapshot};
+use crate::pagedb::{Kind, PageDb, PageDbError, PageDbOptions, Progress, Report, RoundScores, Rules};
+use crate::types::{Edit, UrlHasher, WebEdit};
 
 /// What a check of a directory found, and how big the tables are.
 #[derive(Debug)]
@@ -84,6 +84,34 @@ fn check_log(log: &LogSnapshot, applied: log::Position, report: &mut Report) -> 
     })
 }
 
+/// Applies edits to the database in `path`, which no server may have open; what its log still holds comes first.
+///
+/// # Errors
+/// [`FrontierError::InUse`] while a server has it open; if there is no database, or what LMDB says.
+pub fn edit(path: &Path, edits: &[WebEdit]) -> Result<(), FrontierError> {
+    // Nothing is created for a database that is not there; and its settings are those it was made with.
+    let db = PageDb::open_read_only(&path.join(layout::PAGES))?;
+    let (domain_unit, max_depth) = (db.domain_unit(), db.snapshot()?.max_depth()?);
+    drop(db);
+    let lock = super::lock(path)?;
+    let db =
+        PageDb::open(&path.join(layout::PAGES), PageDbOptions { domain_unit, ..PageDbOptions::default() })?;
+    let applied = db.snapshot()?.counters()?.applied;
+    let mut log = LocalLog::open(&path.join(layout::LOG), applied)?;
+    let encode = |edit: &WebEdit| {
+        let mut bytes = Vec::new();
+        edit.encode(&mut bytes);
+        bytes
+    };
+    let edits: Vec<Vec<u8>> = edits.iter().map(encode).collect();
+    log.append(&edits.iter().map(Vec::as_slice).collect::<Vec<_>>(), applied)?;
+    let rules = Rules { max_depth, ..Options::new(path).rules() };
+    let applied = writer::recover(&db, &log, rules)?;
+    log.append(&[], applied)?;
+    drop(lock);
+    Ok(())
+}
+
 /// Copies the database in `path` into the directory `to`, which must be absent or empty. With `compact` every
 /// page of the copy is full ([`PageDb::copy_compact`]); `progress` hears of rows only then. The copy appears
 /// when it is complete and durable.
@@ -147,8 +175,6 @@ fn copy(path: &Path, to: &Path, compact: bool, progress: Progress<'_>) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::LocalLog;
-    use crate::pagedb::PageDbOptions;
     use crate::types::edit;
 
     /// A database without a frontier: an empty PageDB and a log with these edits.

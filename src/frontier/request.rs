@@ -83,11 +83,22 @@ impl Taken<'_> {
         let snapshot = self.inner.db.snapshot()?;
         let mut keys = Vec::with_capacity(self.picks.len());
         let mut hand_outs = Vec::with_capacity(self.picks.len());
+        let mut deleted = Vec::new();
         for pick in &self.picks {
-            let missing = || PageDbError::Corrupted { table: "urls", key: pick.index.to_string() };
-            let (key, url) = snapshot.url(pick.index)?.ok_or_else(missing)?;
+            // The schedule may not have heard yet that a page was deleted.
+            let Some((key, url)) = snapshot.url(pick.index)? else {
+                deleted.push(*pick);
+                continue;
+            };
             keys.push(key);
             hand_outs.push(describe(&snapshot, pick, key, url, until)?);
+        }
+        if !deleted.is_empty() {
+            self.inner.schedule.lock().give_back(&deleted, self.now)?;
+            self.picks.retain(|pick| !deleted.contains(pick));
+            if keys.is_empty() {
+                return Ok(hand_outs);
+            }
         }
         let mut bytes = Vec::with_capacity(32 + 8 * keys.len());
         edit::encode_hand_out(self.now, until, &keys, &mut bytes);

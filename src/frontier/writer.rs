@@ -214,6 +214,7 @@ fn apply_until_done(inner: &Inner, batch: &Batch) -> bool {
     let Some(applied) = until_done(inner, || apply(inner, batch)) else { return false };
     // From here on the batch must not be applied again, whatever fails.
     inner.applied.store(batch.last, Ordering::Release);
+    inner.in_links.changed(&applied.relinked, batch.last);
     inner.batches.fetch_add(1, Ordering::Relaxed);
     inner.expired.fetch_add(applied.expired, Ordering::Relaxed);
     let told = until_done(inner, || tell(inner, &applied)).is_some();

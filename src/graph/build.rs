@@ -23,16 +23,16 @@ impl LinkGraph {
     pub fn build(db: &PageDb, options: &GraphOptions, watch: Watch<'_>) -> Result<LinkGraph, GraphError> {
         let counters = db.snapshot()?.counters()?;
         let links = if options.only_other_domains { None } else { Some(counters.links) };
-        let mut builder = Builder::new(counters.pages, links, options, watch)?;
+        let mut builder = Builder::new(counters.next_index, links, options, watch)?;
         let mut targets = Vec::new();
         for row in db.links(options.only_other_domains) {
             let row = row?;
-            if row.page.0 >= counters.pages {
+            if row.page.0 >= counters.next_index {
                 // Rows come in order of index: the others are newer, too.
                 break;
             }
             targets.clear();
-            targets.extend(row.links.iter().filter(|t| t.0 < counters.pages).map(|t| t.0 as u32));
+            targets.extend(row.links.iter().filter(|t| t.0 < counters.next_index).map(|t| t.0 as u32));
             if builder.crawled.is_multiple_of(STEP) {
                 (watch.progress)(builder.crawled, counters.crawled.max(builder.crawled));
             }

@@ -1,4 +1,4 @@
-//! Content scores as the array that scorers take.
+//! What scorers weigh pages by, as the array that they take.
 
 use crate::pagedb::{PageDb, PageDbError};
 
@@ -9,8 +9,8 @@ use crate::pagedb::{PageDb, PageDbError};
 ///
 /// # Errors
 /// What the PageDB says.
-pub fn content_scores(db: &PageDb) -> Result<Vec<f32>, PageDbError> {
-    let pages = db.snapshot()?.counters()?.pages;
+fn content_scores(db: &PageDb) -> Result<Vec<f32>, PageDbError> {
+    let pages = db.snapshot()?.counters()?.next_index;
     let mut scores = vec![0.0; usize::try_from(pages).unwrap_or(usize::MAX)];
     for row in db.states() {
         let (key, state) = row?;
@@ -21,4 +21,27 @@ pub fn content_scores(db: &PageDb) -> Result<Vec<f32>, PageDbError> {
         *place = record.map_or(state.given, |record| record.score).get();
     }
     Ok(scores)
+}
+
+/// What a scorer is to weigh pages by: their content scores with `use_scores`; otherwise all pages alike, which takes
+/// no array (`None`) as long as none was deleted: the index of a deleted page stays, and must weigh nothing.
+///
+/// # Errors
+/// What the PageDB says.
+pub fn weights(db: &PageDb, use_scores: bool) -> Result<Option<Vec<f32>>, PageDbError> {
+    if use_scores {
+        return content_scores(db).map(Some);
+    }
+    let counters = db.snapshot()?.counters()?;
+    if counters.pages == counters.next_index {
+        return Ok(None);
+    }
+    let mut weights = vec![0.0; usize::try_from(counters.next_index).unwrap_or(usize::MAX)];
+    for row in db.states() {
+        let (_, state) = row?;
+        if let Some(place) = usize::try_from(state.index.0).ok().and_then(|at| weights.get_mut(at)) {
+            *place = 1.0;
+        }
+    }
+    Ok(Some(weights))
 }

@@ -106,7 +106,7 @@ fn links_inside_a_domain_do_not_leak_into_a_graph_between_domains() {
 #[test]
 fn content_scores_are_those_of_the_content_or_of_the_best_link() {
     let db = three_domains();
-    let scores = content_scores(&db.db).unwrap();
+    let scores = weights(&db.db, true).unwrap().unwrap();
     let of = |url: &str| scores[db.index(url).0 as usize];
     assert_eq!(
         (of("http://a.example/"), of("http://b.example/"), of("http://a.example/1")),

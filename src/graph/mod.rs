@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::pagedb::PageDbError;
 use crate::types::PageIndex;
 
-pub use content::content_scores;
+pub use content::weights;
 pub use crawled::Crawled;
 pub use lists::Lists;
 

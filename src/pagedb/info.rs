@@ -25,13 +25,15 @@ pub const SCORING_KEY: &[u8] = b"scoring";
 pub struct Counters {
     /// Position of the last edit applied.
     pub applied: u64,
-    /// Known pages; also the next index.
+    /// Known pages.
     pub pages: u64,
     pub crawled: u64,
     pub scheduled: u64,
     pub leased: u64,
     pub links: u64,
     pub domains: u64,
+    /// The index of the next new page: `pages`, and one more for each page ever deleted.
+    pub next_index: u64,
 }
 
 impl Counters {
@@ -42,13 +44,16 @@ impl Counters {
         {
             put_varint(&mut out, value);
         }
+        if self.next_index != self.pages {
+            put_varint(&mut out, self.next_index);
+        }
         out
     }
 
     pub fn decode(bytes: &[u8]) -> Result<Counters, Malformed> {
         let mut reader = Reader::new(bytes);
         let mut next = || reader.varint();
-        let counters = Counters {
+        let mut counters = Counters {
             applied: next()?,
             pages: next()?,
             crawled: next()?,
@@ -56,7 +61,16 @@ impl Counters {
             leased: next()?,
             links: next()?,
             domains: next()?,
+            next_index: 0,
         };
+        counters.next_index = counters.pages;
+        if reader.remaining() > 0 {
+            counters.next_index = reader.varint()?;
+            // One form only: it is told when it is another number.
+            if counters.next_index == counters.pages {
+                return Err(Malformed);
+            }
+        }
         reader.end()?;
         Ok(counters)
     }
@@ -116,16 +130,20 @@ mod tests {
             leased: 2,
             links: 412,
             domains: 2,
+            next_index: 300,
         };
         assert_documented("counters", &counters.encode());
+        let deleted = Counters { next_index: 310, ..counters };
+        assert_documented("counters after deletions", &deleted.encode());
         assert_documented("max_crawl_depth 5", &encode_max_depth(Some(5)));
     }
 
     proptest! {
         #[test]
-        fn counters_come_back(values: [u64; 7]) {
+        fn counters_come_back(values: [u64; 7], deleted in 0..3u64) {
             let [applied, pages, crawled, scheduled, leased, links, domains] = values;
-            let counters = Counters { applied, pages, crawled, scheduled, leased, links, domains };
+            let next_index = pages.wrapping_add(deleted);
+            let counters = Counters { applied, pages, crawled, scheduled, leased, links, domains, next_index };
             prop_assert_eq!(Counters::decode(&counters.encode()), Ok(counters));
         }
 

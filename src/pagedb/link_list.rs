@@ -38,6 +38,23 @@ pub fn decode(bytes: &[u8], only_other_domains: bool, out: &mut Vec<PageIndex>) 
     Ok(n_other)
 }
 
+/// Whether a coded list has a target.
+pub fn has(bytes: &[u8], target: PageIndex) -> Result<bool, Malformed> {
+    let mut reader = Reader::new(bytes);
+    let groups = [reader.varint()?, reader.varint()?];
+    for n in groups {
+        let mut next = 0u64;
+        for _ in 0..n {
+            let found = next.checked_add(reader.varint()?).ok_or(Malformed)?;
+            if found == target.0 {
+                return Ok(true);
+            }
+            next = found.checked_add(1).ok_or(Malformed)?;
+        }
+    }
+    Ok(false)
+}
+
 fn decode_group(reader: &mut Reader<'_>, n: usize, out: &mut Vec<PageIndex>) -> Result<(), Malformed> {
     if n > reader.remaining() {
         return Err(Malformed);
@@ -71,6 +88,10 @@ mod tests {
             let (mut all, mut only) = (Vec::new(), Vec::new());
             prop_assert_eq!(decode(&bytes, false, &mut all), Ok(other.len()));
             prop_assert_eq!(decode(&bytes, true, &mut only), Ok(other.len()));
+            for target in other.iter().chain(&same).chain(&[PageIndex(3)]) {
+                let is_there = other.contains(target) || same.contains(target);
+                prop_assert_eq!(has(&bytes, *target), Ok(is_there));
+            }
             prop_assert_eq!(count(&bytes), Ok((other.len() + same.len()) as u64));
             prop_assert_eq!(&only, &other);
             prop_assert_eq!(all, [other, same].concat());

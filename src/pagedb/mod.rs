@@ -5,12 +5,16 @@
 
 mod apply;
 mod backup;
+mod bits;
 pub mod bulk;
+mod by_content;
+mod by_url;
 mod check;
 mod domain_record;
 mod env;
 #[cfg(test)]
 mod example;
+mod find;
 mod info;
 pub mod link_list;
 mod page_record;
@@ -25,6 +29,8 @@ mod test_db;
 mod url_record;
 
 pub use apply::{Applied, Part, RoundScores, Rules, ScheduleChange};
+pub use by_content::ContentStream;
+pub use by_url::{Scope, UrlStream};
 pub use check::{Kind, Progress, Report, Violation};
 pub use domain_record::{DomainCounters, DomainRecord, Heat};
 pub use env::{PageDb, PageDbError, PageDbOptions, Snapshot};

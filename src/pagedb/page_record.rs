@@ -1,6 +1,7 @@
 //! The value of `hash2info`: a page's crawl history. Pages that were never crawled have none.
 
 use crate::types::codec::{Malformed, Reader, flag, put_bytes, put_f32, put_varint};
+use crate::types::edit::web::History;
 use crate::types::{ContentHash, Score, Time};
 
 /// `hash2info`: what the crawls of a page have shown (Aduana's `PageInfo`, 3.2).
@@ -47,6 +48,18 @@ impl PageRecord {
             changes: old.changes.saturating_add(u32::from(changed)),
             score,
             content_hash: content_hash.or(old.content_hash),
+        }
+    }
+
+    /// The record of a page whose crawls somebody else has kept.
+    pub fn from_history(history: &History) -> PageRecord {
+        PageRecord {
+            first_crawl: history.first_crawl,
+            last_crawl: history.last_crawl,
+            crawls: history.crawls,
+            changes: history.changes,
+            score: history.score,
+            content_hash: history.content_hash.clone(),
         }
     }
 

@@ -45,6 +45,30 @@ pub struct PageState {
     pub attempts: u32,
 }
 
+/// A row of `hash2idx`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    Page(PageState),
+    /// A deleted page had the key, and pages behind it are found past it.
+    Mark,
+}
+
+/// The value of a [`Slot::Mark`].
+pub const MARK: &[u8] = &[];
+
+impl Slot {
+    pub fn decode(bytes: &[u8]) -> Result<Slot, Malformed> {
+        if bytes == MARK { Ok(Slot::Mark) } else { PageState::decode(bytes).map(Slot::Page) }
+    }
+
+    pub fn page(self) -> Option<PageState> {
+        match self {
+            Slot::Page(state) => Some(state),
+            Slot::Mark => None,
+        }
+    }
+}
+
 const STATUS_BITS: u8 = 0b111;
 const HAS_SCORE: u8 = 1 << 3;
 const HAS_ATTEMPTS: u8 = 1 << 4;
@@ -176,6 +200,7 @@ mod tests {
 
         #[test]
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..24)) {
+            prop_assert_eq!(Slot::decode(&bytes) == Ok(Slot::Mark), bytes.is_empty());
             if let Ok(state) = PageState::decode(&bytes) {
                 let mut again = Vec::new();
                 state.encode(&mut again);

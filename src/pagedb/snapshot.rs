@@ -2,14 +2,16 @@
 
 use std::ops::Bound;
 
-use super::domain_record::{DomainRecord, join, site_key};
+use super::domain_record::{DomainRecord, join};
 use super::env::{InTable, PageDbError, Snapshot, corrupted};
+use super::find::Finder;
 use super::info::{self, Counters};
 use super::link_list;
 use super::page_record::PageRecord;
-use super::page_state::PageState;
+use super::page_state::{PageState, Slot};
 use super::schedule_key::{LeaseKey, ScheduleKey};
 use super::scoring::Scoring;
+use super::stream::Page;
 use super::url_record::UrlRecord;
 use crate::types::{DomainKey, PageIndex, PageKey, PageUrl, Score, Time};
 
@@ -28,13 +30,17 @@ impl Snapshot {
     }
 
     /// The depth limit that the schedule was made for.
-    pub fn stored_max_depth(&self) -> Result<Option<u32>, PageDbError> {
+    pub fn max_depth(&self) -> Result<Option<u32>, PageDbError> {
         let bytes = self.tables.info.get(&self.txn, info::MAX_DEPTH_KEY)?;
         let bytes = bytes.ok_or_else(|| corrupted("info", info::MAX_DEPTH_KEY))?;
         info::decode_max_depth(bytes).in_table("info", info::MAX_DEPTH_KEY)
     }
 
-    /// A page's key and URL by its index.
+    pub(super) fn finder(&self) -> Finder<'_> {
+        Finder { txn: &self.txn, tables: &self.tables, hasher: &self.hasher, unit: self.domain_unit }
+    }
+
+    /// A page's key and URL by its index; `None` if it was deleted.
     pub fn url(&self, index: PageIndex) -> Result<Option<(PageKey, PageUrl)>, PageDbError> {
         let Some(record) = self.url_record(index)? else { return Ok(None) };
         let site = self.site(record.key.domain(), record.site)?;
@@ -42,21 +48,15 @@ impl Snapshot {
     }
 
     pub(super) fn url_record(&self, index: PageIndex) -> Result<Option<UrlRecord<'_>>, PageDbError> {
-        let row = index.to_bytes();
-        let bytes = self.tables.urls.get(&self.txn, &row)?;
-        bytes.map(UrlRecord::decode).transpose().in_table("urls", &row)
+        self.finder().url_record(index)
     }
 
     pub(super) fn site(&self, domain: DomainKey, site: u32) -> Result<&str, PageDbError> {
-        let row = site_key(domain, site);
-        let bytes = self.tables.sites.get(&self.txn, &row)?.ok_or_else(|| corrupted("sites", &row))?;
-        std::str::from_utf8(bytes).map_err(|_| corrupted("sites", &row))
+        self.finder().site(domain, site)
     }
 
     pub fn state(&self, key: PageKey) -> Result<Option<PageState>, PageDbError> {
-        let row = key.to_bytes();
-        let bytes = self.tables.hash2idx.get(&self.txn, &row)?;
-        bytes.map(PageState::decode).transpose().in_table("hash2idx", &row)
+        Ok(self.finder().slot(key)?.and_then(Slot::page))
     }
 
     /// The score at which a page waits in the schedule; `None` if it does not wait.
@@ -64,6 +64,13 @@ impl Snapshot {
         let Some(record) = self.url_record(index)? else { return Ok(None) };
         let state = self.state(record.key)?;
         Ok(state.filter(PageState::is_scheduled).map(|state| state.score))
+    }
+
+    /// One more than the greatest index in use.
+    pub(super) fn next_index(&self) -> Result<PageIndex, PageDbError> {
+        let Some((row, _)) = self.tables.urls.last(&self.txn)? else { return Ok(PageIndex(0)) };
+        let index = row.try_into().map(PageIndex::from_bytes).map_err(|_| corrupted("urls", row))?;
+        Ok(PageIndex(index.0 + 1))
     }
 
     /// A page's crawl history; `None` if it was never crawled.
@@ -99,26 +106,22 @@ impl Snapshot {
 
     /// The key and state of a URL, if it is known.
     pub fn find(&self, url: &PageUrl) -> Result<Option<(PageKey, PageState)>, PageDbError> {
-        let name = self.domain_unit.domain_of(url.site());
-        let mut domain = DomainKey((self.hasher.domain)(name));
-        loop {
-            match self.domain(domain)? {
-                None => return Ok(None),
-                Some(record) if record.name == name => break,
-                Some(_) => domain = DomainKey(domain.0.wrapping_add(1)),
-            }
-        }
-        let hash = (self.hasher.path)(url.path(), (self.hasher.site)(url.site()));
-        let mut key = PageKey::new(domain, hash);
-        while let Some(state) = self.state(key)? {
-            if let Some((_, found)) = self.url(state.index)?
-                && found == *url
-            {
-                return Ok(Some((key, state)));
-            }
-            key = key.next_in_domain();
-        }
-        Ok(None)
+        self.finder().page(url)
+    }
+
+    /// Everything known of the page with this URL; `None` if there is none.
+    pub fn page(&self, url: &PageUrl) -> Result<Option<Page>, PageDbError> {
+        let Some((key, state)) = self.find(url)? else { return Ok(None) };
+        Ok(Some(self.page_of(key, state)?))
+    }
+
+    /// Everything known of the page with this key and state.
+    pub(super) fn page_of(&self, key: PageKey, state: PageState) -> Result<Page, PageDbError> {
+        let record = self.record(key)?;
+        let urls = self.url_record(state.index)?;
+        let urls = urls.ok_or_else(|| corrupted("urls", &state.index.to_bytes()))?;
+        let url = join(self.site(key.domain(), urls.site)?, urls.path);
+        Ok(Page { key, url, state, linked_from: urls.linked_from, record })
     }
 
     /// The links of a page, those to other domains first; `None` if it was never crawled.
@@ -128,6 +131,13 @@ impl Snapshot {
         let mut out = Vec::new();
         link_list::decode(bytes, false, &mut out).in_table("links", &row)?;
         Ok(Some(out))
+    }
+
+    /// Whether a page links to another.
+    pub fn has_link(&self, page: PageIndex, target: PageIndex) -> Result<bool, PageDbError> {
+        let row = page.to_bytes();
+        let bytes = self.tables.links.get(&self.txn, &row)?;
+        bytes.map_or(Ok(false), |bytes| link_list::has(bytes, target)).in_table("links", &row)
     }
 
     /// Appends up to `limit` schedule entries of a domain that come after `after` to `out`.

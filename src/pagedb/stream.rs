@@ -3,7 +3,7 @@
 //! A stream reads a chunk of rows in one short transaction and keeps only the place of the last row between
 //! chunks: a scan of hours never keeps LMDB from using freed pages again. What it shows is therefore no
 //! single moment: each row is as of its chunk. A row that exists throughout comes exactly once, because
-//! neither the keys nor the indices of pages ever change.
+//! neither the keys nor the indices of pages change.
 //!
 //! [`Stream::cursor`] is a plain value that a caller can store, to go on from there with [`Stream::after`],
 //! also in another process.
@@ -18,11 +18,11 @@ use super::domain_record::join;
 use super::env::{InTable, PageDb, PageDbError, Snapshot, Table, corrupted};
 use super::link_list;
 use super::page_record::PageRecord;
-use super::page_state::PageState;
+use super::page_state::{PageState, Slot};
 use crate::types::{PageIndex, PageKey, PageUrl};
 
 /// Rows read in one transaction: a millisecond or two, and little to hold in memory.
-const CHUNK_ROWS: usize = 1_000;
+pub(super) const CHUNK_ROWS: usize = 1_000;
 
 /// Bytes after which a chunk ends before that: link lists can be long.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -31,7 +31,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub trait Rows {
     type Item;
     /// The place of an item: what order they come in.
-    type Cursor: Copy;
+    type Cursor: Clone;
 
     fn cursor(item: &Self::Item) -> Self::Cursor;
 
@@ -119,7 +119,7 @@ impl PageDb {
 }
 
 impl<'db, R: Rows> Stream<'db, R> {
-    fn new(db: &'db PageDb, rows: R) -> Self {
+    pub(super) fn new(db: &'db PageDb, rows: R) -> Self {
         Stream { db, rows, buffer: VecDeque::new(), read_to: None, cursor: None, more: true, failed: None }
     }
 
@@ -127,20 +127,20 @@ impl<'db, R: Rows> Stream<'db, R> {
     pub fn after(mut self, cursor: R::Cursor) -> Self {
         self.buffer.clear();
         self.failed = None;
-        (self.read_to, self.cursor, self.more) = (Some(cursor), Some(cursor), true);
+        (self.read_to, self.cursor, self.more) = (Some(cursor.clone()), Some(cursor), true);
         self
     }
 
     /// The place of the last item given out; `None` before the first.
     pub fn cursor(&self) -> Option<R::Cursor> {
-        self.cursor
+        self.cursor.clone()
     }
 
     /// Reads the next chunk.
     fn fill(&mut self) -> Result<(), PageDbError> {
         let snapshot = self.db.snapshot()?;
-        let more = self.rows.read(&snapshot, self.read_to, &mut self.buffer);
-        self.read_to = self.buffer.back().map(R::cursor).or(self.read_to);
+        let more = self.rows.read(&snapshot, self.read_to.clone(), &mut self.buffer);
+        self.read_to = self.buffer.back().map(R::cursor).or(self.read_to.take());
         self.more = more?;
         Ok(())
     }
@@ -268,10 +268,16 @@ fn states_after(
 ) -> Result<impl Iterator<Item = Result<(PageKey, PageState), PageDbError>>, PageDbError> {
     let after = after.map(PageKey::to_bytes);
     let rows = range_after(&snapshot.txn, snapshot.tables.hash2idx, after.as_ref().map(|k| &k[..]))?;
-    Ok(rows.map(|row| {
-        let (row, bytes) = row?;
-        let key = PageKey::from_bytes(row.try_into().map_err(|_| corrupted("hash2idx", row))?);
-        Ok((key, PageState::decode(bytes).in_table("hash2idx", row)?))
+    Ok(rows.filter_map(|row| {
+        let state = |(row, bytes): (&[u8], &[u8])| {
+            let key = PageKey::from_bytes(row.try_into().map_err(|_| corrupted("hash2idx", row))?);
+            Ok((key, Slot::decode(bytes).in_table("hash2idx", row)?))
+        };
+        match row.map_err(PageDbError::from).and_then(state) {
+            Ok((key, Slot::Page(state))) => Some(Ok((key, state))),
+            Ok((_, Slot::Mark)) => None,
+            Err(error) => Some(Err(error)),
+        }
     }))
 }
 

@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 
 use super::{PageDb, PageDbOptions, Rules};
-use crate::types::{ContentHash, CrawledPage, Link, PageKey, PageUrl, Score, Time, UrlHasher, edit};
+use crate::types::{ContentHash, CrawledPage, Link, PageKey, PageUrl, Score, Time, UrlHasher, WebEdit, edit};
 
 pub const NOW: Time = Time(1_700_000_000_000);
 
@@ -79,6 +79,16 @@ impl TestDb {
         let mut bytes = Vec::new();
         edit::encode_seeds(&seeds, &mut bytes);
         self.apply(&[bytes]);
+    }
+
+    pub fn edit(&mut self, edit: &WebEdit) {
+        let mut bytes = Vec::new();
+        edit.encode(&mut bytes);
+        self.apply(&[bytes]);
+    }
+
+    pub fn delete(&mut self, text: &str) {
+        self.edit(&WebEdit::DeletePage(url(text)));
     }
 
     pub fn hand_out(&mut self, urls: &[&str], until: Time) {

@@ -133,7 +133,8 @@ impl Schedule {
         self.snapshot = Some(snapshot);
         let concerns = |change: &&ScheduleChange| change.added || !self.taken.contains(&change.key.index);
         let changes = batch.schedule.iter().filter(concerns).copied().collect();
-        for index in &batch.handed_out {
+        // No hand-out edit will find a page that was deleted.
+        for index in batch.handed_out.iter().chain(&batch.deleted) {
             self.taken.remove(index);
         }
         changes

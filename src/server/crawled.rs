@@ -12,7 +12,8 @@ use serde::Serialize;
 
 use super::error::{ApiError, quoted};
 use super::page_json::{Pages, read_body};
-use super::{Api, ndjson, reply};
+use super::query::Params;
+use super::{Api, edits, ndjson, reply};
 use crate::types::Clock;
 
 /// Parsing a body beyond it takes milliseconds: other requests must not wait for that.
@@ -31,43 +32,54 @@ struct Accepted {
     pages: usize,
     links: usize,
     skipped_links: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied: Option<bool>,
 }
 
 pub async fn crawled(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
+    let wait = edits::wait(&Params::of(request.uri(), &["wait"])?)?;
+    if Format::of(request.headers())? == Format::Lines {
+        return Ok(ndjson::ingest(&api, request.into_body(), wait).await);
+    }
+    let now = api.clock.now();
+    let pages = read_json(&api, request, move |body| read_body(body, now)).await?;
+    submit(&api, &pages, wait).await
+}
+
+/// Reads a JSON body with `read`, a large one on a thread of its own.
+pub async fn read_json<T: Send + 'static>(
+    api: &Api,
+    request: Request,
+    read: impl FnOnce(&[u8]) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     let (head, body) = request.into_parts();
     let format = Format::of(&head.headers)?;
     if format == Format::Lines {
-        return Ok(ndjson::ingest(&api, body).await);
+        return Err(unsupported("a stream of lines"));
     }
     let body = read_whole(&head.headers, body, api.max_body_bytes).await?;
     if format == Format::Form && !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return Err(unsupported("application/x-www-form-urlencoded"));
     }
-    let pages = parse(&api, body).await?;
-    submit(&api, &pages).await
-}
-
-async fn parse(api: &Api, body: Bytes) -> Result<Pages, ApiError> {
-    let now = api.clock.now();
     if body.len() <= LARGE_BODY {
-        return read_body(&body, now);
+        return read(&body);
     }
-    match tokio::task::spawn_blocking(move || read_body(&body, now)).await {
-        Ok(pages) => pages,
+    match tokio::task::spawn_blocking(move || read(&body)).await {
+        Ok(read) => read,
         Err(_) => Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "reading the body failed")),
     }
 }
 
-/// Answers once the pages are durable.
-async fn submit(api: &Api, pages: &Pages) -> Result<Response, ApiError> {
-    if !pages.pages.is_empty() {
-        api.frontier.submit(&pages.pages)?.durable().await?;
-    }
+/// Answers once the pages are durable or, if wanted, applied.
+async fn submit(api: &Api, pages: &Pages, wait: bool) -> Result<Response, ApiError> {
+    let receipt = if pages.pages.is_empty() { None } else { Some(api.frontier.submit(&pages.pages)?) };
+    let applied = edits::settle(api, receipt, wait).await?;
     api.counters.received(pages.pages.len());
     let accepted = Accepted {
         pages: pages.pages.len(),
         links: pages.pages.iter().map(|page| page.links.len()).sum(),
         skipped_links: pages.skipped_links,
+        applied,
     };
     let mut response = reply::json(StatusCode::CREATED, &accepted);
     response.headers_mut().insert(reply::SKIPPED_LINKS, HeaderValue::from(pages.skipped_links));

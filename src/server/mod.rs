@@ -3,12 +3,19 @@
 mod auth;
 mod counters;
 mod crawled;
+mod edit_json;
+mod edits;
 mod error;
 mod first_bytes;
 mod health;
 mod lines;
+mod links;
 mod ndjson;
+mod out_stream;
 mod page_json;
+mod page_out;
+mod pages;
+mod query;
 mod reply;
 mod request;
 mod rescore;
@@ -32,6 +39,7 @@ use axum_server::accept::{DefaultAcceptor, NoDelayAcceptor};
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::TokioTimer;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 pub use auth::PasswdsError;
 pub use counters::Summary;
@@ -124,6 +132,8 @@ struct Api {
     default_reqs: usize,
     max_reqs: usize,
     max_body_bytes: usize,
+    /// For each stream under way.
+    streams: Arc<Semaphore>,
 }
 
 /// A server that has its port, and does not answer yet.
@@ -165,6 +175,7 @@ impl Server {
             default_reqs: options.default_reqs,
             max_reqs: options.max_reqs,
             max_body_bytes: options.max_body_bytes,
+            streams: Arc::new(Semaphore::new(out_stream::MOST_STREAMS)),
         });
         let front = Front { auth, router: router::router(Arc::clone(&api)), api };
         Ok(Server { listener, address, tls, front })

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::error::ApiError;
 use super::lines::{Line, Lines};
 use super::page_json::{Pages, read_page};
-use super::{Api, reply};
+use super::{Api, edits, reply};
 use crate::frontier::{Receipt, SubmitError};
 use crate::types::Clock;
 
@@ -47,6 +47,8 @@ struct Summary {
     /// Links left out of the accepted pages.
     skipped_links: u64,
     errors: Vec<LineError>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied: Option<bool>,
     /// Why the stream ended before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -79,6 +81,8 @@ struct Ingest<'a> {
     group_bytes: usize,
     in_flight: VecDeque<Group>,
     summary: Summary,
+    /// Log position of the last durable page.
+    last: u64,
 }
 
 /// Pages submitted, not known to be durable yet.
@@ -88,7 +92,8 @@ struct Group {
     skipped_links: u64,
 }
 
-pub async fn ingest(api: &Api, body: Body) -> Response {
+/// With `wait` the answer comes when what is durable is applied, too.
+pub async fn ingest(api: &Api, body: Body, wait: bool) -> Response {
     let mut ingest = Ingest {
         api,
         line: 0,
@@ -96,6 +101,7 @@ pub async fn ingest(api: &Api, body: Body) -> Response {
         group_bytes: 0,
         in_flight: VecDeque::new(),
         summary: Summary::default(),
+        last: 0,
     };
     let mut end = ingest.read(body).await;
     // Lines that came whole before the body broke off are good lines still.
@@ -104,6 +110,9 @@ pub async fn ingest(api: &Api, body: Body) -> Response {
     }
     while !ingest.in_flight.is_empty() {
         end = ingest.settle_oldest().await.map_err(Stop::from).and(end);
+    }
+    if wait {
+        ingest.summary.applied = Some(edits::wait_applied(api, ingest.last).await);
     }
     ingest.answer(end)
 }
@@ -192,7 +201,7 @@ impl Ingest<'_> {
 
     async fn settle_oldest(&mut self) -> Result<(), SubmitError> {
         let Some(group) = self.in_flight.pop_front() else { return Ok(()) };
-        group.receipt.durable().await?;
+        self.last = group.receipt.durable().await?;
         self.api.counters.received(group.pages);
         self.summary.accepted += group.pages as u64;
         self.summary.skipped_links += group.skipped_links;

@@ -123,7 +123,7 @@ fn read<'a, S: DeserializeSeed<'a>>(body: &'a [u8], trail: &Trail, seed: S) -> R
 }
 
 /// A URL that was refused, with the reason.
-fn bad_url(field: &str, url: &str, error: &UrlError) -> ApiError {
+pub fn bad_url(field: &str, url: &str, error: &UrlError) -> ApiError {
     trail::split(&format!("{}: {error}", quoted(url))).field(field)
 }
 

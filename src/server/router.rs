@@ -12,17 +12,21 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use tower_http::trace::TraceLayer;
 
 use super::error::{ApiError, nearest, quoted};
-use super::{Api, crawled, health, request, rescore, stats};
+use super::{Api, crawled, edits, health, links, pages, request, rescore, stats};
 
 /// A body that stops coming for as long is given up; a stream of pages may pause for minutes.
 const BODY_TIMEOUT: Duration = Duration::from_secs(300);
 
-const PATHS: [&str; 6] = ["/", "/crawled", "/request", "/admin/rescore", "/stats", "/health"];
+const PATHS: [&str; 9] =
+    ["/", "/crawled", "/request", "/page", "/pages", "/links", "/admin/rescore", "/stats", "/health"];
 
 pub fn router(api: Arc<Api>) -> Router {
     let router = Router::new()
         .route("/", get(index))
         .route("/crawled", post(crawled::crawled))
+        .route("/page", get(pages::page).delete(edits::delete_page))
+        .route("/pages", get(pages::pages).post(edits::add_pages))
+        .route("/links", get(links::links).post(edits::add_links))
         .route("/request", get(request::request))
         .route("/admin/rescore", post(rescore::rescore))
         .route("/stats", get(stats::stats))
@@ -43,6 +47,9 @@ async fn index() -> &'static str {
      \n\
      POST /crawled                  tell what was crawled: a page, an array of pages, or one a line\n\
      GET  /request?n=10&format=urls ask what to crawl next; format=full tells more\n\
+     GET  /page?url=URL             what is known of a page; DELETE deletes it\n\
+     GET  /pages?prefix=&regex=     pages in order of URL; order=content, content_hash; POST adds some\n\
+     GET  /links?from=&to=          links of a page, or to it; POST adds some\n\
      POST /admin/rescore?wait=true  score the pages now\n\
      GET  /stats                    counters, and what the scorer does\n\
      GET  /health                   live and ready\n"
@@ -60,7 +67,12 @@ async fn no_such_path(uri: Uri) -> ApiError {
 /// The router adds `Allow`.
 async fn wrong_method(request: Request) -> Response {
     let path = request.uri().path();
-    let method = if matches!(path, "/crawled" | "/admin/rescore") { "POST" } else { "GET" };
+    let method = match path {
+        "/crawled" | "/admin/rescore" => "POST",
+        "/pages" | "/links" => "GET or POST",
+        "/page" => "GET or DELETE",
+        _ => "GET",
+    };
     let given = quoted(request.method().as_str());
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{path} does not take {}", given.trim_matches('"')))
         .hint(format!("use {method}"))

@@ -3,6 +3,10 @@
 //! Applying an edit is deterministic: time travels in it, and nothing else is asked. The bytes are
 //! specified in `docs/format.md`, "Edits".
 
+pub mod web;
+
+pub use web::WebEdit;
+
 use super::codec::{Malformed, Reader, flag, put_bytes, put_f32, put_varint};
 use super::{ContentHash, CrawledPage, Link, PageKey, Score, Time};
 
@@ -25,6 +29,8 @@ pub enum Edit<'a> {
     HandOut { time: Time, until: Time, pages: Vec<PageKey> },
     /// The leases of these pages that ended by `time` are over: the pages wait again.
     Expire { time: Time, pages: Vec<PageKey> },
+    /// Somebody adds or deletes pages or links.
+    Web(WebEdit),
 }
 
 /// [`Edit::Crawled`]: URLs are a site number (an index into `sites`) and a path.
@@ -119,7 +125,7 @@ impl<'a> Edit<'a> {
                 pages: decode_keys(&mut reader)?,
             },
             EXPIRE => Edit::Expire { time: Time(reader.varint()?), pages: decode_keys(&mut reader)? },
-            _ => return Err(Malformed),
+            kind => Edit::Web(WebEdit::decode(kind, &mut reader)?),
         };
         reader.end()?;
         Ok(edit)

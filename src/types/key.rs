@@ -55,6 +55,11 @@ impl PageKey {
         PageKey::new(self.domain(), (self.0 as u32).wrapping_add(1))
     }
 
+    /// The inverse of [`PageKey::next_in_domain`].
+    pub fn previous_in_domain(self) -> PageKey {
+        PageKey::new(self.domain(), (self.0 as u32).wrapping_sub(1))
+    }
+
     pub fn to_bytes(self) -> [u8; 8] {
         self.0.to_be_bytes()
     }

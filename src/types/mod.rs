@@ -9,7 +9,7 @@ pub mod score;
 pub mod time;
 pub mod url;
 
-pub use edit::Edit;
+pub use edit::{Edit, WebEdit};
 pub use estimate::Estimate;
 pub use key::{DomainKey, DomainUnit, PageIndex, PageKey, UrlHasher};
 pub use page::{ContentHash, CrawledPage, Link};

@@ -302,6 +302,65 @@ mod tests {
         assert!(links.resolve("javascript:void(0)").is_err());
     }
 
+    /// The parts that a link may leave out (scheme, site, path, file name, query) come from the page; dots are
+    /// taken out; nothing else is cut off.
+    #[test]
+    fn every_rule_of_the_url_store() {
+        for (page, link, expected) in [
+            // Whether the page's URL ends with a slash decides where `./` leads: so none is ever cut off.
+            ("http://site.example/index", "./", "http://site.example/"),
+            ("http://site.example/index/", "./", "http://site.example/index/"),
+            ("http://site.example/index", ".", "http://site.example/"),
+            ("http://site.example/index/", ".", "http://site.example/index/"),
+            ("http://site.example/index", "", "http://site.example/index"),
+            ("http://site.example/index/", "", "http://site.example/index/"),
+            ("http://site.example/a/b", "c/", "http://site.example/a/c/"),
+            ("http://site.example/a/b", "c", "http://site.example/a/c"),
+            // Chains of dots.
+            ("http://site.example/a/b/c", "././././.", "http://site.example/a/b/"),
+            ("http://site.example/a/b/c", "./././././", "http://site.example/a/b/"),
+            ("http://site.example/a/b/c", "../../../", "http://site.example/"),
+            ("http://site.example/a/b/c", "../../..", "http://site.example/"),
+            ("http://site.example/a/b/c", "../../../../../d", "http://site.example/d"),
+            ("http://site.example/a/b/c", "..", "http://site.example/a/"),
+            ("http://site.example/a/b/c", "../d/./e/../f", "http://site.example/a/d/f"),
+            ("http://site.example/a/b/c", "/d/../../e", "http://site.example/e"),
+            ("http://site.example/a/b/c", "./d/.", "http://site.example/a/b/d/"),
+            ("http://site.example/a/b/c", "d..e/.f", "http://site.example/a/b/d..e/.f"),
+            // Arguments: replaced by those of the link, kept to the letter.
+            ("http://site.example/x.php?a=1", "?x", "http://site.example/x.php?x"),
+            ("http://site.example/x.php?a=1", "?", "http://site.example/x.php?"),
+            ("http://site.example/x.php?a=1", "", "http://site.example/x.php?a=1"),
+            ("http://site.example/x.php?a=1", "y.php", "http://site.example/y.php"),
+            ("http://site.example/x/?a=1", "y", "http://site.example/x/y"),
+            ("http://site.example/x?a=../b", "c?d=../e&&f==#g", "http://site.example/c?d=../e&&f=="),
+            ("http://site.example/x", "?a=/b/./c", "http://site.example/x?a=/b/./c"),
+            // Named anchors: dropped, with the rest of the page's URL kept.
+            ("http://site.example/x.php?a=1", "#y", "http://site.example/x.php?a=1"),
+            ("http://site.example/x.php?a=1", "?#y", "http://site.example/x.php?"),
+            ("http://site.example/x/", "z#?y", "http://site.example/x/z"),
+            // File names of programs stay.
+            ("http://site.example/index.php", "index.php", "http://site.example/index.php"),
+            ("http://site.example/index.html", "/index.html", "http://site.example/index.html"),
+            // Site and scheme.
+            ("https://site.example/a", "//other.example/b", "https://other.example/b"),
+            ("https://site.example:8443/a", "/b", "https://site.example:8443/b"),
+            ("https://site.example/a", "//other.example", "https://other.example/"),
+            ("http://site.example/a/b", "http:c", "http://site.example/a/c"),
+            ("http://site.example/a", "https:c", "https://c/"),
+            ("http://site.example/a", "HTTP://Other.Example", "http://other.example/"),
+            ("http://site.example", "b", "http://site.example/b"),
+            // Blanks around a link, and backslashes in it, as browsers take them.
+            ("http://site.example/a/b", "  c \n", "http://site.example/a/c"),
+            ("http://site.example/a/b", "\\c\\d", "http://site.example/c/d"),
+        ] {
+            let page = PageUrl::parse(page).unwrap();
+            let resolved = LinkResolver::new(&page).resolve(link);
+            let resolved = resolved.unwrap_or_else(|e| panic!("{page} {link:?}: {e}"));
+            assert_eq!(resolved.as_str(), expected, "{link:?} on {page}");
+        }
+    }
+
     #[test]
     fn the_host_is_found_in_every_kind_of_site() {
         for (site, host) in [

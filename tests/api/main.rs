@@ -5,7 +5,9 @@
 
 mod auth;
 mod concurrency;
+mod edits;
 mod ndjson;
+mod reads;
 mod refusals;
 mod session;
 mod shutdown;

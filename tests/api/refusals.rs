@@ -259,3 +259,35 @@ async fn bodies_beyond_the_limit() {
     assert_eq!(counted(&server.frontier.stats().unwrap()), before);
     insta::assert_snapshot!(text);
 }
+
+#[tokio::test]
+async fn edits_at_fault() {
+    check(
+        "edits_at_fault",
+        vec![
+            case("GET", "/page"),
+            case("GET", "/page?url=nowhere"),
+            case("GET", "/page?url=http://nowhere.example/"),
+            case("GET", "/pages?order=score"),
+            case("GET", "/pages?regex=("),
+            case("GET", "/pages?order=content&prefix=http://a"),
+            case("GET", "/pages?order=content&after=x"),
+            case("GET", "/pages?limit=many"),
+            case("GET", "/links?from=http://a/&to=http://b/"),
+            case("GET", "/links?to=http://nowhere.example/"),
+            case("GET", "/links?after=5"),
+            case("DELETE", "/page"),
+            case("DELETE", "/page?url=mailto:a@b"),
+            case("DELETE", "/page?url=http://a.example/&wait=always"),
+            case("PUT", "/page?url=http://a.example/"),
+            case("PUT", "/pages"),
+            Case { headers: JSON, ..case("POST", "/pages?presence=skip") },
+            Case { headers: JSON, ..case("POST", "/pages?present=no") },
+            Case { headers: JSON, ..case("POST", "/pages") },
+            Case { headers: JSON, body: "[{}]".into(), ..case("POST", "/pages") },
+            Case { headers: JSON, body: "[{\"url\": \"http://a/\"}, 5]".into(), ..case("POST", "/pages") },
+            Case { headers: JSON, body: "{\"to\": \"http://a/\"}".into(), ..case("POST", "/links") },
+        ],
+    )
+    .await;
+}

@@ -119,8 +119,14 @@ fn a_second_signal_ends_the_server_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::start(dir.path(), &["--port", "0"]);
     let mut stream = server.connect();
-    // In flight: a body that never comes to its end.
-    write!(stream, "POST /crawled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{{").unwrap();
+    // In flight: a body that is read and never comes to its end.
+    let head =
+        "POST /crawled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n";
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut interim = [0; b"HTTP/1.1 100 Continue\r\n\r\n".len()];
+    stream.read_exact(&mut interim).unwrap();
+    assert!(interim.starts_with(b"HTTP/1.1 100"));
+    write!(stream, "{{").unwrap();
     server.signal("-INT");
     server.wait_for("Ctrl-C");
     server.signal("-INT");

@@ -128,6 +128,30 @@ fn after_a_round_the_whole_schedule_stands_at_pagerank() {
 }
 
 #[test]
+fn the_index_of_a_deleted_page_weighs_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let crawl = Crawl::open(dir.path(), with(pagerank, |scoring| scoring.site_share = 0.0));
+    crawl_some(&crawl);
+    crawl.frontier.delete_page(url("http://a.example/2")).unwrap().wait().unwrap();
+    rescore(&crawl).unwrap();
+    let deleted = 3;
+    assert!(crawl.frontier.snapshot().unwrap().url(PageIndex(deleted)).unwrap().is_none());
+    let scores: BTreeMap<String, f64> = crawl
+        .frontier
+        .pages()
+        .map(Result::unwrap)
+        .filter(|page| page.state.depth > 0 || !page.state.is_uncrawled())
+        .map(|page| (page.url.to_string(), f64::from(page.state.score.get())))
+        .collect();
+    // Seven pages are left. Nobody links to b.example/x any more: it has a page's share of the jumps and of the
+    // dangling pages, as the seed that waits has, whose own score the schedule does not show.
+    assert_eq!(scores.len(), 6);
+    let sum: f64 = scores.values().sum::<f64>() + scores["http://b.example/x"];
+    assert!((sum - 1.0).abs() < 1e-6, "{sum} {scores:?}");
+    check_open(&crawl);
+}
+
+#[test]
 fn a_second_round_moves_only_what_has_changed() {
     let dir = tempfile::tempdir().unwrap();
     let crawl = Crawl::open(dir.path(), with(pagerank, |_| ()));

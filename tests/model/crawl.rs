@@ -10,7 +10,7 @@ use aduana::frontier::{Frontier, HandOut, Options};
 use aduana::pagedb::{PageState, Snapshot, Status as Stored};
 use aduana::types::time::ManualClock;
 use aduana::types::{
-    ContentHash, CrawledPage, DomainKey, Link, PageIndex, PageKey, PageUrl, Score, Time, UrlHasher,
+    ContentHash, CrawledPage, DomainKey, Link, PageIndex, PageKey, PageUrl, Score, Time, UrlHasher, WebEdit,
 };
 
 use crate::reference::{Checked, Limits, Page, Reference, Status};
@@ -134,6 +134,12 @@ impl Crawl {
         self.reference.seeded(&scored(seeds));
     }
 
+    pub fn edited(&mut self, edits: &[WebEdit]) {
+        self.frontier().submit_edits(edits).unwrap().wait().unwrap();
+        self.edits_under_way += edits.len();
+        edits.iter().for_each(|edit| self.reference.edited(edit));
+    }
+
     /// Requests pages, and judges them.
     pub fn request(&mut self, n: usize) -> Result<Vec<HandOut>, String> {
         // Beyond a few, a request is allowed not to wait for edits under way; and leases of hand-outs that
@@ -180,6 +186,12 @@ impl Crawl {
         let snapshot = self.frontier().snapshot().map_err(|error| error.to_string())?;
         let mut keys = BTreeSet::new();
         for (at, page) in self.reference.pages.iter().enumerate() {
+            if page.status == Status::Gone {
+                same("a deleted page", &ok(snapshot.url(PageIndex(at as u64)))?, &None)?;
+                let found = ok(snapshot.find(&url(&page.url)))?.map(|(_, state)| state.index.0 as usize);
+                same(&page.url, &found, &self.reference.by_url.get(&page.url).copied())?;
+                continue;
+            }
             let key = compare_page(&snapshot, &self.reference, at, page)
                 .map_err(|error| format!("page {at}, {}: {error}", page.url))?;
             if !keys.insert(key) {
@@ -208,7 +220,7 @@ impl Crawl {
         let r = &self.reference;
         let links: usize = r.pages.iter().map(|page| page.links.len()).sum();
         let told = [
-            ("pages", stats.pages, r.pages.len() as u64),
+            ("pages", stats.pages, r.count(|status| *status != Status::Gone)),
             ("crawled", stats.crawled, r.count(|status| *status == Status::Crawled)),
             ("scheduled", stats.scheduled, r.count(|status| *status == Status::Waiting)),
             ("leased", stats.leased, r.count(|status| matches!(status, Status::Leased { .. }))),
@@ -240,6 +252,7 @@ impl Crawl {
                 Status::Waiting => [all + 1, crawled, scheduled + 1, leased],
                 Status::Leased { .. } => [all + 1, crawled, scheduled, leased + 1],
                 Status::TooDeep => [all + 1, crawled, scheduled, leased],
+                Status::Gone => [all, crawled, scheduled, leased],
             })
         };
         let wanted: Vec<_> = self.reference.domains.keys().map(|name| (name.clone(), count(name))).collect();
@@ -294,6 +307,7 @@ fn compare_page(
         Status::Leased { until } => Stored::Leased { until: Time(until) },
         Status::Crawled => Stored::Crawled,
         Status::TooDeep => Stored::TooDeep,
+        Status::Gone => return Err("was deleted".into()),
     };
     let score = Score::new(page.score.into()).map_err(|error| error.to_string())?;
     let wanted = PageState { index, status, depth: page.depth, score, given: score, attempts: page.attempts };

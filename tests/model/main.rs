@@ -8,3 +8,4 @@ mod interleaved;
 mod politeness;
 mod random;
 mod reference;
+mod webdb;

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use aduana::types::{CrawledPage, UrlHasher};
+use aduana::types::edit::web::{Adding, History, LinkSource, NewLink, NewPage};
+use aduana::types::{ContentHash, CrawledPage, Score, Time, UrlHasher, WebEdit};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{TestError, TestRunner};
 
-use crate::crawl::{Crawl, Setup, links, page};
+use crate::crawl::{Crawl, Setup, links, page, url};
 use crate::reference::{Checked, Limits};
 
 /// One crawled page: its number in the universe, links, and what a spider says of it.
@@ -22,6 +23,21 @@ struct Crawled {
     ago: u64,
 }
 
+/// An edit by hand; pages are numbers in the universe.
+#[derive(Debug, Clone)]
+enum Edited {
+    Delete(usize),
+    Add(usize, f32, Option<Option<u64>>, Adding, Option<AddedLink>),
+    Link(AddedLink),
+}
+
+/// From a page or a content, to a page.
+#[derive(Debug, Clone)]
+struct AddedLink {
+    from: Result<usize, u64>,
+    to: (usize, f32),
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     /// Pages of the universe, known or not, handed out or not.
@@ -31,6 +47,8 @@ enum Step {
     /// The oldest hand-outs are forgotten: their spider has died.
     Died(usize),
     Seeded(Vec<(usize, f32)>),
+    /// Pages and links are added and deleted by hand.
+    Edited(Vec<Edited>),
     Request(usize),
     Advance(u64),
     Reopen(Option<u32>),
@@ -75,6 +93,53 @@ fn crawled() -> impl Strategy<Value = Crawled> {
     })
 }
 
+fn edited() -> impl Strategy<Value = Edited> {
+    let adding = select(vec![Adding::KeepScore, Adding::WithScore, Adding::IfAbsent]);
+    let link = || {
+        let from = prop_oneof![3 => number().prop_map(Ok), 1 => (0..3u64).prop_map(Err)];
+        (from, link()).prop_map(|(from, to)| AddedLink { from, to })
+    };
+    let history = prop::option::of(prop::option::of(0..3u64));
+    let added = (number(), score(), history, adding, prop::option::of(link()));
+    prop_oneof![
+        4 => number().prop_map(Edited::Delete),
+        2 => added.prop_map(|(page, score, hash, adding, link)| Edited::Add(page, score, hash, adding, link)),
+        2 => link().prop_map(Edited::Link),
+    ]
+}
+
+impl AddedLink {
+    fn told(&self) -> NewLink {
+        let from = match self.from {
+            Ok(page) => LinkSource::Page(url(&name(page))),
+            Err(hash) => LinkSource::Content(ContentHash::Number(hash)),
+        };
+        NewLink { from, to: url(&name(self.to.0)), score: Score::new(self.to.1.into()).unwrap() }
+    }
+}
+
+impl Edited {
+    fn told(&self, now: u64) -> WebEdit {
+        match self {
+            Edited::Delete(page) => WebEdit::DeletePage(url(&name(*page))),
+            Edited::Link(link) => WebEdit::AddLink(link.told()),
+            Edited::Add(page, score, history, adding, link) => {
+                let history = history.map(|hash| History {
+                    first_crawl: Time(now - 10),
+                    last_crawl: Time(now),
+                    crawls: 2,
+                    changes: 1,
+                    score: Score::ZERO,
+                    content_hash: hash.map(ContentHash::Number),
+                });
+                let score = Score::new((*score).into()).unwrap();
+                let page = NewPage { url: url(&name(*page)), score, history };
+                WebEdit::AddPage { page, adding: *adding, link: link.as_ref().map(AddedLink::told) }
+            }
+        }
+    }
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let n = prop_oneof![4 => 1..4usize, 2 => 1..30usize, 1 => select(vec![0, 1_000])];
     let time =
@@ -84,6 +149,7 @@ fn step() -> impl Strategy<Value = Step> {
         8 => vec(vec(link(), 0..10), 1..5).prop_map(Step::Answered),
         2 => (1..4usize).prop_map(Step::Died),
         2 => vec(link(), 0..6).prop_map(Step::Seeded),
+        4 => vec(edited(), 1..6).prop_map(Step::Edited),
         12 => n.prop_map(Step::Request),
         6 => time.prop_map(Step::Advance),
         1 => select(vec![None, None, Some(1), Some(2), Some(5)]).prop_map(Step::Reopen),
@@ -124,6 +190,10 @@ fn take(crawl: &mut Crawl, handed_out: &mut Vec<String>, step: Step) -> Checked 
         }
         Step::Died(n) => drop(handed_out.drain(..n.min(handed_out.len()))),
         Step::Seeded(seeds) => crawl.seeded(&links(&named(&seeds))),
+        Step::Edited(edits) => {
+            let now = crawl.now();
+            crawl.edited(&edits.iter().map(|edit| edit.told(now)).collect::<Vec<_>>());
+        }
         Step::Request(n) => handed_out.extend(crawl.request(n)?.into_iter().map(|h| h.url.to_string())),
         Step::Advance(milliseconds) => crawl.advance(milliseconds),
         Step::Reopen(max_depth) => crawl.reopen(max_depth),

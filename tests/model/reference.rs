@@ -4,6 +4,8 @@
 //! Where the real one is free to choose (how exactly the hard limit is counted, a few milliseconds of
 //! rounding in the temperature), a hand-out is judged wrong only if no choice explains it.
 
+mod web;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,9 +22,13 @@ pub type Checked = Result<(), String>;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Status {
     Waiting,
-    Leased { until: u64 },
+    Leased {
+        until: u64,
+    },
     Crawled,
     TooDeep,
+    /// It was deleted; a page that comes back under its URL is another one.
+    Gone,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use super::files::{self, StoredScores};
 use super::sites::Shares;
 use super::{Phase, RescoreError, RoundSummary, ScoringOptions};
 use crate::frontier::{Inner, layout};
-use crate::graph::{GraphError, GraphOptions, LinkGraph, Watch, content_scores};
+use crate::graph::{GraphError, GraphOptions, LinkGraph, Watch, weights};
 use crate::pagedb::{PageDbError, Round, RoundScores};
 use crate::score::{Run, ScoreError};
 use crate::types::{DomainKey, Estimate, PageIndex};
@@ -101,7 +101,7 @@ impl<'f> Runner<'f> {
             only_other_domains: self.options.only_other_domains,
         };
         let graph = LinkGraph::build(db, &options, watch)?;
-        let content = self.options.use_scores.then(|| content_scores(db)).transpose()?;
+        let content = weights(db, self.options.use_scores)?;
         let graph_seconds = started.elapsed().as_secs_f64();
 
         inner.scoring.enter(Phase::Scores);

@@ -17,7 +17,8 @@ pub(super) struct Shares {
 impl Shares {
     /// `weight` is the setting `site_share`, `base` the score of a page that nobody links to.
     pub fn new(db: &PageDb, graph: &LinkGraph, base: f64, weight: f64) -> Result<Shares, PageDbError> {
-        let shares = SiteShares::new(weight, base, graph.pages(), graph.crawled());
+        let known = db.snapshot()?.counters()?.pages.min(graph.pages());
+        let shares = SiteShares::new(weight, base, known, graph.crawled());
         let mut of_known = HashMap::default();
         if weight == 0.0 {
             return Ok(Shares { of_known, of_unknown: 0.0 });

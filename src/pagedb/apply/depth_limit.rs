@@ -4,7 +4,7 @@ use super::Rules;
 use crate::pagedb::domain_record::DomainRecord;
 use crate::pagedb::env::{InTable, PageDb, PageDbError, corrupted};
 use crate::pagedb::info::{self, Counters};
-use crate::pagedb::page_state::{PageState, Status};
+use crate::pagedb::page_state::{Slot, Status};
 use crate::pagedb::schedule_key::ScheduleKey;
 use crate::types::PageKey;
 
@@ -23,7 +23,7 @@ impl PageDb {
         let mut moved = Vec::new();
         for row in tables.hash2idx.iter(&txn)? {
             let (row, bytes) = row?;
-            let state = PageState::decode(bytes).in_table("hash2idx", row)?;
+            let Slot::Page(state) = Slot::decode(bytes).in_table("hash2idx", row)? else { continue };
             let waits = matches!(state.status, Status::Scheduled | Status::TooDeep);
             if waits && state.status != rules.waiting(state.depth) {
                 let key = row.try_into().map_err(|_| corrupted("hash2idx", row))?;

@@ -44,12 +44,10 @@ impl<'b, 't> Estimates<'b, 't> {
         let of_parent = &cells.list[parent.cell as usize];
         let numbers = *self.scoring.estimate_at(of_parent.key);
         if parent.is_new {
-            cells.list[parent.cell as usize].new.score = finite(numbers.base);
+            self.place_crawled(&mut cells.list[parent.cell as usize]);
         }
         for &number in found {
-            let share = self.share(cells.list[number as usize].key, domains)?;
-            let cell = &mut cells.list[number as usize];
-            cell.new.score = finite(self.scoring.estimate_at(cell.key).base + share);
+            self.place_found(&mut cells.list[number as usize], domains)?;
         }
         self.targets.clear();
         self.targets.extend(links.map(|mention| cells.of_url[mention as usize]));
@@ -77,6 +75,18 @@ impl<'b, 't> Estimates<'b, 't> {
                 cell.new.score = finite(f64::from(cell.new.score.get()) + gift * estimate.base);
             }
         }
+        Ok(())
+    }
+
+    /// A page whose crawl made it known.
+    pub(super) fn place_crawled(&self, cell: &mut Cell) {
+        cell.new.score = finite(self.scoring.estimate_at(cell.key).base);
+    }
+
+    /// A page that a link made known.
+    pub(super) fn place_found(&self, cell: &mut Cell, domains: &mut Domains) -> Result<(), PageDbError> {
+        let share = self.share(cell.key, domains)?;
+        cell.new.score = finite(self.scoring.estimate_at(cell.key).base + share);
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use super::domains::SitePlace;
 use super::prefetch::{AHEAD, prefetch};
 use super::refs::{Mentions, NO_REF};
 use crate::pagedb::env::{InTable, PageDbError, Tables, corrupted};
-use crate::pagedb::page_state::{PageState, Status};
+use crate::pagedb::page_state::{PageState, Slot, Status};
 use crate::pagedb::sweep::Sweep;
 use crate::pagedb::url_record::UrlRecord;
 use crate::types::{PageIndex, PageKey, Score, UrlHasher};
@@ -92,7 +92,7 @@ impl Context<'_, '_> {
             }
             at += group.len();
             let key = group[0].key().to_bytes();
-            let row = rows.get(&key)?.map(PageState::decode).transpose().in_table("hash2idx", &key)?;
+            let row = rows.get(&key)?.map(Slot::decode).transpose().in_table("hash2idx", &key)?;
             self.identify_group(group, row, &mut cells, &mut displaced);
         }
         self.verify(txn, &mut cells, &mut displaced)?;
@@ -119,11 +119,12 @@ impl Context<'_, '_> {
     }
 
     /// Takes the mentions of one key: the first URL among them is taken for the row's (to be verified) or,
-    /// without a row, becomes it; other URLs are displaced.
+    /// without a row, becomes it; other URLs are displaced. Where a page was deleted all are: the page of each
+    /// may stand behind the mark.
     fn identify_group(
         &self,
         group: &[Sorted],
-        row: Option<PageState>,
+        slot: Option<Slot>,
         cells: &mut Cells,
         displaced: &mut Vec<Displaced>,
     ) {
@@ -131,23 +132,32 @@ impl Context<'_, '_> {
         let (key, first) = (group[0].key(), group[0].mention());
         let split = group.partition_point(|sorted| sorted.mention() < n_urls);
         let (by_url, by_key) = group.split_at(split);
-        if row.is_some() || !by_url.is_empty() {
+        let row = slot.and_then(Slot::page);
+        let mut others: Vec<Displaced> = Vec::new();
+        if slot == Some(Slot::Mark) {
+            by_url.iter().for_each(|sorted| self.displace(sorted.mention(), &mut others));
+        } else if row.is_some() || !by_url.is_empty() {
             let first_mention = if by_url.is_empty() { NO_REF } else { first };
             let cell = cells.add(key, first_mention, row);
             for number in by_key.iter().map(|sorted| sorted.mention()) {
                 cells.of_key[(number - n_urls) as usize] = cell;
             }
-            let mut others: Vec<Displaced> = Vec::new();
             for number in by_url.iter().map(|sorted| sorted.mention()) {
                 if self.same_url(first, number) {
                     cells.of_url[number as usize] = cell;
-                } else if let Some(url) = others.iter_mut().find(|o| self.same_url(o.mentions[0], number)) {
-                    url.mentions.push(number);
                 } else {
-                    others.push(Displaced { mentions: vec![number] });
+                    self.displace(number, &mut others);
                 }
             }
-            displaced.append(&mut others);
+        }
+        displaced.append(&mut others);
+    }
+
+    /// Puts a mention beside those of the same URL.
+    fn displace(&self, number: u32, displaced: &mut Vec<Displaced>) {
+        match displaced.iter_mut().find(|url| self.same_url(url.mentions[0], number)) {
+            Some(url) => url.mentions.push(number),
+            None => displaced.push(Displaced { mentions: vec![number] }),
         }
     }
 
@@ -195,7 +205,8 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    /// Gives each displaced URL the first key from its own on that is its own already, or is free.
+    /// Gives each displaced URL the first key from its own on that is its own already; if there is none, the
+    /// first that a deleted page has left, or that is free.
     fn settle(&self, txn: &RoTxn<'_>, cells: &mut Cells, displaced: &[Displaced]) -> Result<(), PageDbError> {
         let mut by_key: HashMap<PageKey, u32, foldhash::fast::RandomState> =
             cells.list.iter().enumerate().map(|(number, cell)| (cell.key, number as u32)).collect();
@@ -205,6 +216,7 @@ impl Context<'_, '_> {
             let site = mention.site as usize;
             let hash = (self.hasher.path)(mention.path, self.mentions.sites[site].hash);
             let mut key = PageKey::new(self.places[site].domain, hash);
+            let mut marked = None;
             let cell = loop {
                 match by_key.get(&key) {
                     Some(&number) => {
@@ -218,12 +230,17 @@ impl Context<'_, '_> {
                         }
                     }
                     None => {
-                        let row = self.row(txn, key)?;
-                        let mine = match &row {
-                            Some(row) => self.row_is(txn, row.index, first)?,
-                            None => true,
+                        let slot = self.slot(txn, key)?;
+                        let (key, row) = match slot {
+                            Some(Slot::Page(row)) if self.row_is(txn, row.index, first)? => (key, Some(row)),
+                            None => (marked.unwrap_or(key), None),
+                            Some(Slot::Mark) => {
+                                marked = marked.or(Some(key));
+                                (key, None)
+                            }
+                            Some(Slot::Page(_)) => (key, None),
                         };
-                        if mine {
+                        if slot.is_none() || row.is_some() {
                             let number = cells.add(key, first, row);
                             by_key.insert(key, number);
                             break number;
@@ -241,12 +258,10 @@ impl Context<'_, '_> {
         Ok(())
     }
 
-    fn row(&self, txn: &RoTxn<'_>, key: PageKey) -> Result<Option<PageState>, PageDbError> {
+    fn slot(&self, txn: &RoTxn<'_>, key: PageKey) -> Result<Option<Slot>, PageDbError> {
         let row = key.to_bytes();
-        match self.tables.hash2idx.get(txn, &row)? {
-            None => Ok(None),
-            Some(bytes) => Ok(Some(PageState::decode(bytes).in_table("hash2idx", &row)?)),
-        }
+        let bytes = self.tables.hash2idx.get(txn, &row)?;
+        bytes.map(Slot::decode).transpose().in_table("hash2idx", &row)
     }
 
     /// Whether the page with this index has the mention's URL.

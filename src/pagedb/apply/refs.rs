@@ -50,15 +50,28 @@ impl<'a> Mentions<'a> {
     pub(super) fn collect(edits: &[&'a [u8]], hasher: &UrlHasher) -> Result<Mentions<'a>, PageDbError> {
         let mut collector = Collector { out: Mentions::default(), site_numbers: HashMap::default(), hasher };
         for &bytes in edits {
-            let edit = Edit::decode(bytes).map_err(|_| PageDbError::Corrupted {
-                table: "edits",
-                key: format!("(an edit of {} bytes)", bytes.len()),
-            })?;
-            let step = collector.step(edit);
+            let step = collector.step(decode(bytes)?);
             collector.out.steps.push(step);
         }
         Ok(collector.out)
     }
+
+    pub(super) fn add_site(&mut self, text: &'a str, hasher: &UrlHasher) {
+        self.sites.push(SiteMention { text, hash: (hasher.site)(text) });
+    }
+
+    pub(super) fn add_url(&mut self, path: &'a str, site: u32, score: Score, parent: u32) {
+        self.urls.push(UrlMention { path, site, score, parent });
+    }
+}
+
+/// # Errors
+/// [`PageDbError::Corrupted`] for bytes that are no edit.
+pub(super) fn decode(edit: &[u8]) -> Result<Edit<'_>, PageDbError> {
+    Edit::decode(edit).map_err(|_| PageDbError::Corrupted {
+        table: "edits",
+        key: format!("(an edit of {} bytes)", edit.len()),
+    })
 }
 
 struct Collector<'a, 'h> {
@@ -84,6 +97,8 @@ impl<'a> Collector<'a, '_> {
             }
             Edit::HandOut { time, until, pages } => Step::HandOut { time, until, keys: self.keys(&pages) },
             Edit::Expire { time, pages } => Step::Expire { time, keys: self.keys(&pages) },
+            // They are applied one by one, and stand in no run.
+            Edit::Web(_) => Step::Seeds { seeds: 0..0 },
         }
     }
 
@@ -91,7 +106,7 @@ impl<'a> Collector<'a, '_> {
     fn sites(&mut self, sites: &[&'a str]) -> Vec<u32> {
         let number = |text: &&'a str| {
             *self.site_numbers.entry(text).or_insert_with(|| {
-                self.out.sites.push(SiteMention { text, hash: (self.hasher.site)(text) });
+                self.out.add_site(text, self.hasher);
                 self.out.sites.len() as u32 - 1
             })
         };
@@ -99,7 +114,7 @@ impl<'a> Collector<'a, '_> {
     }
 
     fn mention(&mut self, url: UrlRef<'a>, sites: &[u32], score: Score, parent: u32) {
-        self.out.urls.push(UrlMention { path: url.path, site: sites[url.site], score, parent });
+        self.out.add_url(url.path, sites[url.site], score, parent);
     }
 
     fn mentions(&mut self, urls: &[(UrlRef<'a>, Score)], sites: &[u32], parent: u32) -> Range<u32> {

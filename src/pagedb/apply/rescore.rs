@@ -6,11 +6,12 @@ use std::ops::Bound;
 use heed::RwTxn;
 
 use super::Applied;
+use super::changes::Changes;
 use super::write::{Moved, write_schedule};
 use crate::pagedb::domain_record::DomainRecord;
 use crate::pagedb::env::{InTable, PageDb, PageDbError, Tables, corrupted};
 use crate::pagedb::info::{self, Counters};
-use crate::pagedb::page_state::PageState;
+use crate::pagedb::page_state::{PageState, Slot};
 use crate::pagedb::scoring::{Moving, Round, Scoring, finite, seed_score};
 use crate::types::{DomainKey, PageIndex, PageKey, Score};
 
@@ -91,7 +92,7 @@ impl PageDb {
         let counters = Counters::decode(counters).in_table("info", info::COUNTERS_KEY)?;
         let mut scoring = info::scoring(tables, &txn)?;
         let Some(moving) = scoring.moving else {
-            let applied = Applied { counters, schedule: Vec::new(), handed_out: Vec::new(), expired: 0 };
+            let applied = Changes::new(counters).finish();
             return Ok(Part { applied, pages: 0, moved: 0, done: true });
         };
         let mut collector = Collector {
@@ -130,7 +131,7 @@ impl PageDb {
         tables.info.put(&mut txn, info::SCORING_KEY, &scoring.encode())?;
         txn.commit()?;
         let moved = schedule.len() as u64 / 2;
-        let applied = Applied { counters, schedule, handed_out: Vec::new(), expired: 0 };
+        let applied = Applied { schedule, ..Changes::new(counters).finish() };
         Ok(Part { applied, pages, moved, done: next.is_none() })
     }
 }
@@ -184,8 +185,8 @@ impl Collector<'_> {
                 return Ok(Some(key));
             }
             let Some((_, old_share, share)) = domain else { continue };
+            let Slot::Page(old) = Slot::decode(bytes).in_table("hash2idx", row)? else { continue };
             self.pages += 1;
-            let old = PageState::decode(bytes).in_table("hash2idx", row)?;
             let new = PageState { score: self.score(&old, old_share, share), ..old };
             if new != old {
                 self.changed.push(Change { key, old, new });

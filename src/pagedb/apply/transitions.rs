@@ -134,7 +134,7 @@ fn crawled(number: u32, cells: &mut Cells) -> (u32, Parent) {
 /// A link or a seed: the page becomes known (then it returns true), or its depth and given score get better. The
 /// best score that anybody gave counts, so that the order of arrival does not matter. With a scorer only a
 /// seed's place follows from it.
-fn linked(
+pub(super) fn linked(
     cell: &mut Cell,
     rules: Rules,
     depth: u32,

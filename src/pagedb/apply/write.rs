@@ -15,7 +15,7 @@ use crate::pagedb::page_record::PageRecord;
 use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::{LeaseKey, SCHEDULE_KEY_LEN, ScheduleKey, content_key};
 use crate::pagedb::url_record::UrlRecord;
-use crate::types::{ContentHash, PageIndex, PageKey};
+use crate::types::{ContentHash, DomainKey, PageIndex, PageKey};
 
 /// An entry that came to the schedule or left it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub(super) fn append_urls(
         let linked_from =
             (url.parent != NO_REF).then(|| cells.list[cells.of_url[url.parent as usize] as usize].new.index);
         let cell = &mut cells.list[number as usize];
-        cell.new.index = PageIndex(counters.pages);
+        cell.new.index = PageIndex(counters.next_index);
+        counters.next_index += 1;
         counters.pages += 1;
         value.clear();
         UrlRecord { key: cell.key, site: site_of(url.site), linked_from, path: url.path }.encode(&mut value);
@@ -97,7 +98,7 @@ pub(super) fn states(
                 leases.extend(after.map(|key| (key, true)));
             }
         }
-        change.apply(txn, tables, group, domains, counters)?;
+        change.apply(txn, tables, group[0].key.domain(), domains, counters)?;
     }
     leases.sort_unstable();
     for (key, added) in leases {
@@ -240,7 +241,7 @@ fn lease(cell: &Cell, page: &PageState) -> Option<LeaseKey> {
 
 /// How a domain's counters change.
 #[derive(Default)]
-struct CounterChange {
+pub(super) struct CounterChange {
     pages: i64,
     crawled: i64,
     scheduled: i64,
@@ -248,7 +249,7 @@ struct CounterChange {
 }
 
 impl CounterChange {
-    fn count(&mut self, page: Option<&PageState>, by: i64) {
+    pub(super) fn count(&mut self, page: Option<&PageState>, by: i64) {
         let Some(page) = page else { return };
         self.pages += by;
         match page.status {
@@ -259,11 +260,11 @@ impl CounterChange {
         }
     }
 
-    fn apply(
+    pub(super) fn apply(
         self,
         txn: &RwTxn<'_>,
         tables: &Tables,
-        group: &[Cell],
+        key: DomainKey,
         domains: &mut Domains,
         counters: &mut Counters,
     ) -> Result<(), PageDbError> {
@@ -273,7 +274,6 @@ impl CounterChange {
         counters.crawled = counters.crawled.wrapping_add_signed(self.crawled);
         counters.scheduled = counters.scheduled.wrapping_add_signed(self.scheduled);
         counters.leased = counters.leased.wrapping_add_signed(self.leased);
-        let key = group[0].key.domain();
         if let Some(domain) = domains.get(txn, tables, key)? {
             let old = domain.record.counters;
             domain.record.counters = DomainCounters {

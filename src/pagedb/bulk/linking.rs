@@ -17,7 +17,7 @@ use super::sorter::{Sorted, Sorter, Tie};
 use super::{Phase, Progress};
 use crate::pagedb::env::{InTable, PageDbError, Snapshot, corrupted};
 use crate::pagedb::link_list;
-use crate::pagedb::page_state::PageState;
+use crate::pagedb::page_state::Slot;
 use crate::pagedb::url_record::UrlRecord;
 use crate::types::codec::{Malformed, Reader};
 use crate::types::{PageIndex, PageKey};
@@ -32,12 +32,12 @@ const BUFFER: usize = 1 << 20;
 pub(super) struct Linked {
     pub depths: Depths,
     pub indices: Indices,
-    pub pages: u64,
+    pub next_index: u64,
 }
 
 /// Turns the ids of the merge into indices.
 pub(super) struct Indices {
-    old_pages: u64,
+    first_new: u64,
     first_sights: Rank,
 }
 
@@ -45,7 +45,7 @@ impl Indices {
     /// The index of a page by its id; `None` for an id of no kind.
     pub fn of(&self, id: u64) -> Option<PageIndex> {
         match id & 3 {
-            OF_ENTRY => Some(PageIndex(self.old_pages + self.first_sights.get(id >> 2))),
+            OF_ENTRY => Some(PageIndex(self.first_new + self.first_sights.get(id >> 2))),
             OF_OLD => Some(PageIndex(id >> 2)),
             _ => None,
         }
@@ -68,13 +68,13 @@ pub(super) fn link(
     progress: Progress<'_>,
 ) -> Result<(Linked, Sorted), PageDbError> {
     let mut depths = Depths::default();
-    let old_pages = old.map_or(Ok(0), |old| load_old(old, rows, &mut depths))?;
+    let first_new = old.map_or(Ok(0), |old| load_old(old, rows, &mut depths))?;
     let mut linking = Linking {
         read,
         merged,
         sites,
-        pages: old_pages,
-        indices: Indices { old_pages, first_sights: Rank::default() },
+        next_index: first_new,
+        indices: Indices { first_new, first_sights: Rank::default() },
         depths,
         lists: Sorter::new(dir.join("lists"), Tie::Pushed, memory / 4),
         ids: Vec::new(),
@@ -91,18 +91,18 @@ pub(super) fn link(
         base += run.entries;
         linking.replay(run, &mut |done| progress(Phase::Linking, done, all))?;
     }
-    let Linking { indices, depths, lists, pages, .. } = linking;
-    Ok((Linked { depths, indices, pages }, lists.finish(memory / 4)?))
+    let Linking { indices, depths, lists, next_index, .. } = linking;
+    Ok((Linked { depths, indices, next_index }, lists.finish(memory / 4)?))
 }
 
-/// Copies `urls`, notes the depths; returns the number of pages.
+/// Copies `urls`, notes the depths; returns the next index.
 fn load_old(old: &Snapshot, rows: &mut Appender, depths: &mut Depths) -> Result<u64, PageDbError> {
-    let pages = old.counters()?.pages;
-    depths.resize(pages);
+    let next_index = old.counters()?.next_index;
+    depths.resize(next_index);
     for row in old.tables.hash2idx.iter(&old.txn)? {
         let (row, bytes) = row?;
-        let state = PageState::decode(bytes).in_table("hash2idx", row)?;
-        if state.index.0 >= pages {
+        let Slot::Page(state) = Slot::decode(bytes).in_table("hash2idx", row)? else { continue };
+        if state.index.0 >= next_index {
             return Err(corrupted("hash2idx", row));
         }
         depths.set(state.index, state.depth);
@@ -111,15 +111,14 @@ fn load_old(old: &Snapshot, rows: &mut Appender, depths: &mut Depths) -> Result<
         let (row, bytes) = row?;
         rows.put(To::Urls, row, bytes)?;
     }
-    Ok(pages)
+    Ok(next_index)
 }
 
 struct Linking<'a> {
     read: &'a Read,
     merged: &'a Merged,
     sites: &'a Sites,
-    /// Known so far; also the next index.
-    pages: u64,
+    next_index: u64,
     indices: Indices,
     depths: Depths,
     lists: Sorter,
@@ -155,7 +154,7 @@ impl Linking<'_> {
             };
         }
         self.bytes = bytes;
-        self.depths.resize(self.pages);
+        self.depths.resize(self.next_index);
         Ok(())
     }
 
@@ -175,8 +174,8 @@ impl Linking<'_> {
             Some(parent) => Some(PageIndex(*self.ids.get(parent).ok_or_else(damaged)?)),
             None => None,
         };
-        let index = PageIndex(self.pages);
-        self.pages += 1;
+        let index = PageIndex(self.next_index);
+        self.next_index += 1;
         self.indices.first_sights.set(entry);
         self.value.clear();
         UrlRecord { key, site: self.sites.get(site).number, linked_from, path }.encode(&mut self.value);

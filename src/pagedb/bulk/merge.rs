@@ -16,6 +16,7 @@ use super::run::{Record, RunReader};
 use super::sorter::{Sorted, Sorter, Tie};
 use super::{Phase, Progress};
 use crate::pagedb::env::{PageDbError, Snapshot};
+use crate::pagedb::page_state::MARK;
 use crate::types::codec::{Reader, put_bytes, put_f32, put_varint};
 use crate::types::{DomainKey, PageIndex, PageKey, Score};
 
@@ -180,8 +181,10 @@ impl Merge<'_> {
 
     /// Gives the key to its owner; the other new URLs wait.
     fn settle_group(&mut self, key: PageKey) -> Result<(), PageDbError> {
-        let mut is_taken = self.old_keys.next_if(|old| *old == key.to_bytes())?.is_some();
-        if is_taken {
+        // Whoever takes the key of a mark is found as what stood there was.
+        let old = self.old_keys.next_if(|old| *old == key.to_bytes())?;
+        let mut is_taken = old.is_some_and(|(_, value)| value != MARK);
+        if old.is_some() {
             self.used.push(key.0 as u32);
         }
         for at in 0..self.members {
@@ -193,7 +196,9 @@ impl Merge<'_> {
                 Some((_, own)) => self.out.page(own, candidate, own != key)?,
                 None if !is_taken => {
                     is_taken = true;
-                    self.used.push(key.0 as u32);
+                    if old.is_none() {
+                        self.used.push(key.0 as u32);
+                    }
                     self.out.page(key, candidate, false)?;
                 }
                 None => self.waiting.push((key, std::mem::take(candidate))),

@@ -119,7 +119,7 @@ pub fn build<E: Send>(
         None => (options.page_db.hasher, options.page_db.domain_unit),
     };
     let memory = options.memory;
-    let max_depth = old.map_or(Ok(options.max_depth), Snapshot::stored_max_depth)?;
+    let max_depth = old.map_or(Ok(options.max_depth), Snapshot::max_depth)?;
     let mut sites = Sites::load(old, hasher, unit, stored_scoring(old)?)?;
     let old_urls = old::sorted_urls(old, &sites, work_dir.join("old"), memory / 2, progress)?;
     let read = intake::read(source, &mut sites, &work_dir, memory, progress)?;
@@ -172,6 +172,7 @@ impl Work<'_> {
         };
         let changes = pages.records(pages.all(), READ_BUFFER);
         let mut counters = states.write(changes, displaced, progress)?;
+        counters.next_index = linked.next_index;
         counters.links = write_links(lists, old, &mut rows)?;
         counters.domains = write_sites(sites, &mut rows)?;
         if let Some(old) = old {

@@ -19,7 +19,7 @@ use crate::pagedb::domain_record::DomainCounters;
 use crate::pagedb::env::{InTable, PageDbError, Snapshot, corrupted};
 use crate::pagedb::info::Counters;
 use crate::pagedb::page_record::PageRecord;
-use crate::pagedb::page_state::{PageState, Status};
+use crate::pagedb::page_state::{MARK, PageState, Slot, Status};
 use crate::pagedb::schedule_key::{SCHEDULE_KEY_LEN, ScheduleKey, content_key};
 use crate::pagedb::scoring::{Scoring, finite, seed_score};
 use crate::types::codec::{Malformed, Reader};
@@ -75,14 +75,21 @@ impl States<'_, '_> {
             leases: Sorter::new(self.dir.join("leases"), Tie::Payload, memory / 16),
             value: Vec::new(),
         };
-        let all = self.linked.pages;
+        let all = self.linked.next_index;
         loop {
-            let (change, state) = next_page(&mut changes, &mut old_states)?;
-            let Some(key) = change.as_ref().map(|change| change.key).or(state.map(|(key, _)| key)) else {
-                break;
+            let (change, old) = next_page(&mut changes, &mut old_states)?;
+            let (key, old) = match (&change, old) {
+                // A key that a new page takes is no mark any more.
+                (None, Some((key, Slot::Mark))) => {
+                    pages.rows.put(To::Hash2idx, &key.to_bytes(), MARK)?;
+                    continue;
+                }
+                (_, Some((key, slot))) => (key, slot.page()),
+                (Some(change), None) => (change.key, None),
+                (None, None) => break,
             };
             let depth = change.as_ref().and_then(|change| self.linked.depths.get(change.index));
-            pages.state(key, state.map(|(_, state)| state), change.as_ref(), depth)?;
+            pages.state(key, old, change.as_ref(), depth)?;
             let stored = old_records.next_if(|row| *row == key.to_bytes())?;
             let stored = stored.map(|(row, bytes)| PageRecord::decode(bytes).in_table("hash2info", row));
             pages.record(key, stored.transpose()?, change.as_ref())?;
@@ -95,7 +102,7 @@ impl States<'_, '_> {
     }
 }
 
-type OldState = (PageKey, PageState);
+type OldState = (PageKey, Slot);
 
 /// The next page of the two streams, from whichever has it.
 fn next_page(
@@ -106,7 +113,7 @@ fn next_page(
     let row = changed.map(PageKey::to_bytes);
     let state = match old.next_if(|old| row.is_none_or(|row| *old <= row[..]))? {
         Some((row, bytes)) => {
-            Some((page_key("hash2idx", row)?, PageState::decode(bytes).in_table("hash2idx", row)?))
+            Some((page_key("hash2idx", row)?, Slot::decode(bytes).in_table("hash2idx", row)?))
         }
         None => None,
     };

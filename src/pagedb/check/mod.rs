@@ -3,14 +3,14 @@
 //! `docs/format.md` specifies the rows. What must hold between them, by [`Kind`] of violation:
 //!
 //! * **Rows.** Every row of every table decodes, `info` has all of its rows ([`Kind::Malformed`]).
-//! * **Pages.** The indices in `urls` are 0, 1, 2 ... without a gap ([`Kind::UrlGap`]). Each row of `hash2idx`
+//! * **Pages.** The indices in `urls` are less than the next one ([`Kind::Counters`]). Each row of `hash2idx`
 //!   has the index of a row of `urls`, and no two rows share one ([`Kind::Index`]); each row of `urls` has the
 //!   key of the row of `hash2idx` with its index ([`Kind::UrlKey`]). So keys and indices are a bijection.
 //! * **URLs.** A page's site exists ([`Kind::PageSite`]) and its URL is in normal form ([`Kind::UrlForm`]). No
 //!   two pages have one URL ([`Kind::UrlTwice`]). From the key that a URL hashes to up to the key that it has,
-//!   every key is taken ([`Kind::KeyChain`]): a lookup that probes finds it.
-//! * **Discovery.** A page's first parent has a smaller index and was crawled; a page without a parent is at
-//!   depth 0 ([`Kind::Parent`]).
+//!   every key is taken, if only by the mark of a deleted page ([`Kind::KeyChain`]): a lookup that
+//!   probes finds it. Behind a mark another key is taken ([`Kind::Mark`]).
+//! * **Discovery.** A page's first parent has a smaller index; a page without a parent is at depth 0 ([`Kind::Parent`]).
 //! * **Domains.** Each page has a row in `domains` ([`Kind::PageDomain`]), whose counters equal the pages
 //!   ([`Kind::DomainCounters`]). Names are unique ([`Kind::DomainTwice`]) and found by probing from their hash
 //!   ([`Kind::DomainChain`]). The sites of a domain are numbered from 0, as many as its row says
@@ -35,11 +35,10 @@
 //! * **Edit log.** The edits after the applied position follow it without a gap ([`Kind::LogGap`]) and decode
 //!   ([`Kind::LogEdit`]); whoever has the log adds these ([`Report::add`]).
 //!
-//! Tables are read in the order of their keys, next to each other where they share one. Memory: 13 bytes a
-//! page, 16 or so a site, 32 a page whose key collided. The snapshot keeps LMDB from reusing pages freed
+//! Tables are read in the order of their keys, next to each other where they share one. Memory: 13 bytes an
+//! index given out, 16 or so a site, 32 a page whose key collided. The snapshot keeps LMDB from reusing pages freed
 //! meanwhile, so a check of a busy server makes its file grow.
 
-mod bits;
 mod chains;
 mod crawls;
 mod domains;
@@ -54,10 +53,10 @@ use std::collections::HashMap;
 pub use report::{Kind, Report, Violation};
 
 use super::apply::RoundScores;
+use super::bits::Bits;
 use super::env::{InTable, PageDb, PageDbError, Snapshot, corrupted};
 use super::info::{self, Counters};
 use super::scoring::Scoring;
-use bits::Bits;
 use chains::Displaced;
 
 /// Rows between two reports of progress.
@@ -139,7 +138,8 @@ impl<'s> Check<'s> {
         for (_, table) in snapshot.tables.named() {
             rows_total += table.len(&snapshot.txn)?;
         }
-        let n = snapshot.tables.urls.len(&snapshot.txn)? as usize;
+        // Bounded by the last row, whatever the counters say.
+        let n = snapshot.next_index()?.0 as usize;
         let pages = Pages {
             keys: vec![0; n],
             known: Bits::new(n),
@@ -200,7 +200,7 @@ impl<'s> Check<'s> {
     fn counters(&mut self) {
         let (stored, counted) = (self.stored, self.counted);
         for (name, stored, counted) in [
-            ("pages", stored.pages, self.pages.keys.len() as u64),
+            ("pages", stored.pages, counted.pages),
             ("crawled", stored.crawled, counted.crawled),
             ("scheduled", stored.scheduled, counted.scheduled),
             ("leased", stored.leased, counted.leased),
@@ -211,6 +211,11 @@ impl<'s> Check<'s> {
                 self.report
                     .add(Kind::Counters, || format!("info counts {stored} {name}, there are {counted}"));
             }
+        }
+        let (next, given) = (stored.next_index, self.pages.keys.len() as u64);
+        if next < given {
+            self.report
+                .add(Kind::Counters, || format!("the next index is {next}, but {} is in use", given - 1));
         }
         self.report.counters = self.stored;
     }

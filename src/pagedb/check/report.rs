@@ -73,13 +73,13 @@ macro_rules! kinds {
 
 kinds! {
     Malformed = "malformed row",
-    UrlGap = "gap in urls",
     Index = "wrong index",
     UrlKey = "wrong key in urls",
     PageSite = "page without site",
     UrlForm = "url not in normal form",
     UrlTwice = "url known twice",
     KeyChain = "page not found by its url",
+    Mark = "mark without pages behind it",
     Parent = "wrong parent",
     PageDomain = "page without domain",
     DomainCounters = "wrong counters of a domain",

@@ -4,7 +4,7 @@ use super::merge::Merge;
 use super::{Check, Kind};
 use crate::pagedb::domain_record::{DomainCounters, DomainRecord};
 use crate::pagedb::env::PageDbError;
-use crate::pagedb::page_state::{PageState, Status};
+use crate::pagedb::page_state::{PageState, Slot, Status};
 use crate::pagedb::schedule_key::LeaseKey;
 use crate::pagedb::scoring::{finite, seed_score};
 use crate::types::{DomainKey, PageKey};
@@ -36,7 +36,11 @@ impl Check<'_> {
                 let (key, counters) = (key.domain(), DomainCounters::default());
                 counting = Some(Counting { key, counters, share: self.share(key)? });
             }
-            let state = self.decoded(PageState::decode(bytes), "hash2idx", row);
+            let slot = self.decoded(Slot::decode(bytes), "hash2idx", row);
+            if slot == Some(Slot::Mark) {
+                self.mark(key, record.is_some())?;
+            }
+            let state = slot.and_then(Slot::page);
             if let (Some(state), Some(counting)) = (state, &mut counting) {
                 self.count(&state, &mut counting.counters);
                 self.score(key, &state, counting.share);
@@ -49,6 +53,18 @@ impl Check<'_> {
         self.stray_records(&mut records, None)?;
         self.compare_domain(counting, &mut domains)?;
         self.domains_before(&mut domains, None)
+    }
+
+    fn mark(&mut self, key: PageKey, has_record: bool) -> Result<(), PageDbError> {
+        if has_record {
+            self.report.add(Kind::RecordStray, || format!("the page {key} was deleted, but has a record"));
+        }
+        let snapshot = self.snapshot;
+        let behind = key.next_in_domain().to_bytes();
+        if snapshot.tables.hash2idx.get(&snapshot.txn, &behind)?.is_none() {
+            self.report.add(Kind::Mark, || format!("the key {key} is marked, but the one behind it is free"));
+        }
+        Ok(())
     }
 
     fn count(&mut self, state: &PageState, domain: &mut DomainCounters) {

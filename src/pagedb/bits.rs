@@ -14,6 +14,7 @@ impl Bits {
         before
     }
 
+    #[inline]
     pub fn get(&self, at: usize) -> bool {
         self.0[at / 64] >> (at % 64) & 1 == 1
     }

@@ -1,0 +1,148 @@
+//! `GET /links`: the links of a page or of a content, those to a page, or all in order of their targets.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use serde::Serialize;
+
+use super::Api;
+use super::error::{ApiError, quoted};
+use super::out_stream::{Lines, answer};
+use super::pages::{bad_cursor, limit};
+use super::query::Params;
+use crate::frontier::{Frontier, FrontierError};
+use crate::types::{PageIndex, PageUrl};
+
+/// Links resolved at a time.
+const CHUNK: usize = 1_000;
+
+#[derive(Serialize)]
+struct LinkOut<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    to: &'a str,
+    cursor: String,
+}
+
+pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, ApiError> {
+    let params = Params::of(&uri, &["from", "from_content", "to", "after", "limit"])?;
+    let limit = limit(&params)?;
+    let given: Vec<&str> =
+        ["from", "from_content", "to"].into_iter().filter(|name| params.get(name).is_some()).collect();
+    if let [_, second, ..] = given[..] {
+        return Err(ApiError::bad_request("stands beside another")
+            .field(second)
+            .hint("give one of from, from_content and to"));
+    }
+    let after = params.get("after");
+    if let Some(url) = params.url("from")? {
+        let after = after.map(read_index).transpose()?;
+        let targets = api.frontier.links_from(&url)?.ok_or_else(|| unknown("from", &url))?;
+        return one_end(&api, limit, targets, after, End::To(Some(url)));
+    }
+    if let Some(hash) = params.hash("from_content")? {
+        let after = after.map(read_index).transpose()?;
+        let targets = api.frontier.links_from_content(&hash)?;
+        return one_end(&api, limit, targets, after, End::To(None));
+    }
+    if let Some(url) = params.url("to")? {
+        let after = after.map(read_index).transpose()?;
+        let frontier = api.frontier.clone();
+        let of = url.clone();
+        // The first who asks waits for the graph.
+        let found = tokio::task::spawn_blocking(move || frontier.links_to(&of)).await;
+        let sources = match found {
+            Ok(found) => found?.ok_or_else(|| unknown("to", &url))?,
+            Err(_) => return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "reading links failed")),
+        };
+        return one_end(&api, limit, sources, after, End::From(url));
+    }
+    let after = after.map(read_pair).transpose()?;
+    answer(&api, limit, move |frontier, lines| all(frontier, lines, after))
+}
+
+/// Which end of the links is the same for all.
+enum End {
+    /// Links from this page, or from a content.
+    To(Option<PageUrl>),
+    /// Links to this page.
+    From(PageUrl),
+}
+
+fn one_end(
+    api: &Api,
+    limit: Option<u64>,
+    pages: Vec<PageIndex>,
+    after: Option<PageIndex>,
+    end: End,
+) -> Result<Response, ApiError> {
+    answer(api, limit, move |frontier, lines| {
+        let first = after.map_or(0, |after| pages.partition_point(|&page| page <= after));
+        for pages in pages[first..].chunks(CHUNK) {
+            for (index, url) in frontier.urls_of(pages)? {
+                let cursor = index.to_string();
+                let link = match &end {
+                    End::To(from) => {
+                        LinkOut { from: from.as_ref().map(PageUrl::as_str), to: url.as_str(), cursor }
+                    }
+                    End::From(to) => LinkOut { from: Some(url.as_str()), to: to.as_str(), cursor },
+                };
+                if !lines.send(&link) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn all(
+    frontier: &Frontier,
+    lines: &mut Lines,
+    after: Option<(PageIndex, PageIndex)>,
+) -> Result<(), FrontierError> {
+    let mut failed = None;
+    frontier.links_by_target(after, |links| match send_all(frontier, lines, links) {
+        Ok(more) => more,
+        Err(error) => {
+            failed = Some(error);
+            false
+        }
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+fn send_all(
+    frontier: &Frontier,
+    lines: &mut Lines,
+    links: &[(PageIndex, PageIndex)],
+) -> Result<bool, FrontierError> {
+    for links in links.chunk_by(|a, b| a.0 == b.0) {
+        let target = links[0].0;
+        let to = frontier.urls_of(&[target])?;
+        let Some((_, to)) = to.first() else { continue };
+        let sources: Vec<PageIndex> = links.iter().map(|link| link.1).collect();
+        for (source, from) in frontier.urls_of(&sources)? {
+            let cursor = format!("{target}-{source}");
+            if !lines.send(&LinkOut { from: Some(from.as_str()), to: to.as_str(), cursor }) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn unknown(field: &'static str, url: &PageUrl) -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, format!("{} is not known", quoted(url.as_str()))).field(field)
+}
+
+fn read_index(text: &str) -> Result<PageIndex, ApiError> {
+    text.parse().map(PageIndex).map_err(|_| bad_cursor(text))
+}
+
+fn read_pair(text: &str) -> Result<(PageIndex, PageIndex), ApiError> {
+    let (target, source) = text.split_once('-').ok_or_else(|| bad_cursor(text))?;
+    Ok((read_index(target)?, read_index(source)?))
+}
