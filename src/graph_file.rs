@@ -94,20 +94,8 @@ impl GraphReader {
     ///
     /// # Errors
     /// Those of reading the first bytes.
-    pub fn new(path: PathBuf, mut input: impl Read + Send + 'static) -> io::Result<GraphReader> {
-        let mut head = Vec::new();
-        input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut head)?;
-        let (gzip, zstd) = (head.starts_with(&GZIP), head.starts_with(&ZSTD));
-        let input = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(input));
-        let input: Box<dyn BufRead + Send> = if gzip {
-            let decoder = flate2::bufread::MultiGzDecoder::new(input);
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
-        } else if zstd {
-            let decoder = zstd::stream::read::Decoder::with_buffer(input)?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
-        } else {
-            Box::new(input)
-        };
+    pub fn new(path: PathBuf, input: impl Read + Send + 'static) -> io::Result<GraphReader> {
+        let input = decompressed(input)?;
         Ok(GraphReader { path, input, line_number: 0, line: Vec::new(), links: Vec::new() })
     }
 
@@ -147,6 +135,27 @@ impl GraphReader {
             }
         }
     }
+}
+
+/// The input as it is, or what it is compressed from: gzip (any number of members) or zstd, known by the first
+/// bytes.
+///
+/// # Errors
+/// Those of reading the first bytes.
+pub fn decompressed(mut input: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut head = Vec::new();
+    input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut head)?;
+    let (gzip, zstd) = (head.starts_with(&GZIP), head.starts_with(&ZSTD));
+    let input = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(head).chain(input));
+    Ok(if gzip {
+        let decoder = flate2::bufread::MultiGzDecoder::new(input);
+        Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
+    } else if zstd {
+        let decoder = zstd::stream::read::Decoder::with_buffer(input)?;
+        Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
+    } else {
+        Box::new(input)
+    })
 }
 
 fn parse<'a>(line: &'a [u8], links: &mut Vec<Span>) -> Result<(&'a str, &'a str, Score, bool), Problem> {

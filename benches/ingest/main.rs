@@ -1,9 +1,11 @@
 //! Ingest in process: pages of about 30 links, parsed, made durable in the edit log, applied to the PageDB;
-//! beside it, in the same run and on the same graph, the bare tables.
+//! beside it, in the same run and on the same graph, the bare tables and an import in bulk. `ONLY=ours`, `bare` or
+//! `import` runs one of them.
 //!
 //! `cargo bench --bench ingest -- [PAGES ...]` (default 20000 100000); 500000 and 2000000 are in the README.
 
 mod bare;
+mod import;
 #[path = "../support/memory.rs"]
 mod memory;
 
@@ -28,15 +30,20 @@ fn main() {
     );
     for pages in sizes {
         let graph = graph(pages);
-        let bare = (only != "ours").then(|| bare::run(&graph));
-        let ours = (only != "bare").then(|| run(&graph));
-        for (what, result) in [("bare tables", &bare), ("aduana", &ours)] {
+        let wanted = |what: &str| only.is_empty() || only == what;
+        let bare = wanted("bare").then(|| bare::run(&graph));
+        let ours = wanted("ours").then(|| run(&graph));
+        let import = wanted("import").then(|| import::run(&graph));
+        for (what, result) in [("bare tables", &bare), ("aduana", &ours), ("import", &import)] {
             if let Some(result) = result {
                 result.print(pages, what);
             }
         }
-        if let (Some(bare), Some(ours)) = (bare, ours) {
+        if let (Some(bare), Some(ours)) = (bare, &ours) {
             println!("{pages:>9}  ratio       {:.2} of the bare tables' rate", bare.seconds / ours.seconds);
+        }
+        if let (Some(import), Some(ours)) = (import, &ours) {
+            println!("{pages:>9}  import      {:.2} times aduana's rate", ours.seconds / import.seconds);
         }
     }
 }

@@ -58,8 +58,9 @@ enum Command {
     Page(page::Args),
     Link(page::LinkArgs),
     Score(score::Args),
-    Export(export::Args),
     Backup(backup::Args),
+    Import(import::Args),
+    Export(export::Args),
     Synth(synth::Args),
 }
 
@@ -78,8 +79,9 @@ pub fn main() -> ExitCode {
         Command::Page(args) => page::run(args),
         Command::Link(args) => page::run_link(args),
         Command::Score(args) => score::run(args),
-        Command::Export(args) => export::run(args),
         Command::Backup(args) => backup::run(args),
+        Command::Import(args) => import::run(args),
+        Command::Export(args) => export::run(args),
         Command::Synth(args) => synth::run(args),
     };
     done.unwrap_or_else(|error| report::failed(&error))

@@ -2,14 +2,17 @@
 //! but is no error. `println!` would panic instead.
 
 use std::fmt;
-use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
-/// Buffered standard output; flush it at the end, for errors that come only then.
-pub struct Stdout(BufWriter<StdoutLock<'static>>);
+/// Bytes gathered before they are written, under the lock of standard output.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Buffered standard output, which another thread may have, too; flush it at the end, for errors that come only then.
+pub struct Stdout(BufWriter<io::Stdout>);
 
 impl Stdout {
     pub fn lock() -> Stdout {
-        Stdout(BufWriter::new(io::stdout().lock()))
+        Stdout(BufWriter::with_capacity(BUFFER_BYTES, io::stdout()))
     }
 }
 

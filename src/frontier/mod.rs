@@ -8,6 +8,7 @@
 mod batch;
 mod edits;
 mod error;
+pub mod import;
 mod in_links;
 mod intake;
 mod mover;

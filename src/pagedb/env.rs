@@ -318,14 +318,27 @@ fn open_env(path: &Path, map_size: usize, flags: EnvFlags) -> Result<Env<Without
     let map_size = map_size.max(file_size).max(64 * page).next_multiple_of(page);
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(map_size).max_dbs(Tables::NAMES.len() as u32).max_readers(1024);
-    // SAFETY: one process writes (the lock file sees to that), and nothing truncates the file; no flag
-    // that weakens durability is among `flags`.
+    // SAFETY: one process writes (the lock file sees to that), and nothing truncates the file. The one flag
+    // that weakens durability, `NO_SYNC`, is given only to a file that is synced before it is used.
     Ok(unsafe { options.flags(flags | EnvFlags::NO_READ_AHEAD).open(path)? })
 }
 
 /// A new environment with empty tables, for a copy.
 pub(super) fn create_env(path: &Path, map_size: usize) -> Result<(Env<WithoutTls>, Tables), PageDbError> {
     let env = open_env(path, map_size, EnvFlags::empty())?;
+    let mut txn = env.write_txn()?;
+    let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
+    txn.commit()?;
+    Ok((env, tables))
+}
+
+/// A new environment with empty tables, which nobody uses before [`Env::force_sync`]: its commits are not
+/// synced.
+pub(super) fn create_unsynced_env(
+    path: &Path,
+    map_size: usize,
+) -> Result<(Env<WithoutTls>, Tables), PageDbError> {
+    let env = open_env(path, map_size, EnvFlags::NO_SYNC)?;
     let mut txn = env.write_txn()?;
     let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
     txn.commit()?;

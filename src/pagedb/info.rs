@@ -76,6 +76,13 @@ impl Counters {
     }
 }
 
+/// `format` as it stands in the table.
+pub fn encode_format() -> Vec<u8> {
+    let mut out = Vec::new();
+    put_varint(&mut out, FORMAT);
+    out
+}
+
 /// The row `scoring`; a database of format 1 has none.
 pub fn scoring(tables: &Tables, txn: &RoTxn<'_>) -> Result<Scoring, PageDbError> {
     match tables.info.get(txn, SCORING_KEY)? {

@@ -6,6 +6,7 @@
 mod apply;
 mod backup;
 mod bits;
+pub mod bulk;
 mod by_content;
 mod by_url;
 mod check;

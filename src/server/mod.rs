@@ -46,7 +46,7 @@ pub use counters::Summary;
 pub use tls::TlsError;
 
 use crate::frontier::Frontier;
-use crate::types::SystemClock;
+use crate::types::{CrawledPage, SystemClock, Time};
 use auth::Auth;
 use counters::Counters;
 use first_bytes::FirstBytes;
@@ -60,6 +60,18 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Shorter than the grace: a client that says nothing must not hold the end up.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Reads a page as a stream to `POST /crawled` has it, a line without its end; `now` is the time of the crawl if
+/// the page gives none. Also returns how many of its links cannot be crawled; they are left out.
+///
+/// # Errors
+/// What `POST /crawled` says of such a line.
+pub fn read_page_line(line: &[u8], now: Time) -> Result<(CrawledPage, u64), String> {
+    let mut read = page_json::Pages::default();
+    page_json::read_page(line, now, &mut read).map_err(|error| error.line())?;
+    let page = read.pages.pop().ok_or("no page")?;
+    Ok((page, read.skipped_links))
+}
 
 /// What a server is started with.
 #[derive(Debug, Clone)]

@@ -136,6 +136,12 @@ fn check_length(text: &str) -> Result<(), UrlError> {
     if text.len() > MAX_URL_BYTES { Err(UrlError::TooLong(text.len())) } else { Ok(()) }
 }
 
+/// The length of the site part of a URL that is, beyond doubt, in normal form already; `None` for any other text,
+/// which [`PageUrl::parse`] decides.
+pub fn normal_site_len(text: &str) -> Option<usize> {
+    check_length(text).ok().and_then(|()| normal_site(text))
+}
+
 /// The length of the site part if `text` is, beyond doubt, in normal form already; `None` sends it through
 /// the parser. Most URLs pass here at a tenth of the parser's cost; a property test holds both to one answer.
 fn normal_site(text: &str) -> Option<usize> {
@@ -167,24 +173,30 @@ fn is_plain_host(host: &str) -> bool {
 
 /// Bytes that every rule leaves alone, and no segment that starts with a dot.
 fn is_plain_path(path: &[u8]) -> bool {
-    const PLAIN: [bool; 256] = {
-        let mut table = [false; 256];
-        let allowed = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&()*+,;=:@/?";
+    const OTHER: u8 = 0;
+    const PLAIN: u8 = 1;
+    const DOT: u8 = 2;
+    const SLASH: u8 = 3;
+    const CLASS: [u8; 256] = {
+        let mut table = [OTHER; 256];
+        let allowed = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~!$&()*+,;=:@?";
         let mut i = 0;
         while i < allowed.len() {
-            table[allowed[i] as usize] = true;
+            table[allowed[i] as usize] = PLAIN;
             i += 1;
         }
+        table[b'.' as usize] = DOT;
+        table[b'/' as usize] = SLASH;
         table
     };
-    let mut previous = 0;
+    // Nearly all paths are plain: no branch a byte is faster than an early end.
+    let (mut previous, mut is_plain) = (OTHER, true);
     for &byte in path {
-        if !PLAIN[usize::from(byte)] || (byte == b'.' && previous == b'/') {
-            return false;
-        }
-        previous = byte;
+        let class = CLASS[usize::from(byte)];
+        is_plain &= (class != OTHER) & !((class == DOT) & (previous == SLASH));
+        previous = class;
     }
-    true
+    is_plain
 }
 
 /// Percent-escapes in the one form of RFC 3986, 6.2.2: upper-case digits, and none for unreserved characters.

@@ -1,6 +1,6 @@
 //! `aduana export --format nutch-fetchlist`: the best pages that wait, as a fetch list of Nutch.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -23,36 +23,36 @@ const REPORT: u64 = 10_000;
 /// What goes into the list.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// The segment to make: the list becomes its folder fetchlist, which must not be there
-    #[arg(long, value_name = "DIR")]
-    output: PathBuf,
-    /// Pages in the list, at most: the best ones
+    /// nutch-fetchlist: pages in the list, at most; the best ones
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     top: usize,
-    /// Pages of one host, at most
+    /// nutch-fetchlist: pages of one host, at most
     #[arg(long, value_name = "K", default_value_t = usize::MAX, hide_default_value = true)]
     per_host: usize,
-    /// Write the number of outlinks into each page, as Nutch's source has it but not its description
+    /// nutch-fetchlist: write the number of outlinks into each page, as Nutch's source has it but not its description
     #[arg(long)]
     outlink_counts: bool,
 }
 
 /// Two passes: one over the states of all pages, which keeps the best in memory (at most twice `top`), one over
 /// what was kept, which writes it best first.
-pub fn run(path: &Path, options: &Options) -> anyhow::Result<ExitCode> {
+pub fn run(path: &Path, output: &Path, options: &Options) -> anyhow::Result<ExitCode> {
+    if output == Path::new("-") {
+        anyhow::bail!("a fetch list is a folder: give --output");
+    }
     let db = PageDb::open_read_only(&path.join(layout::PAGES))
         .with_context(|| format!("cannot open {}", path.display()))
         .hint("PATH is the folder that page_db_path names")?;
     let best = choose(&db, options)?;
     let list = ListOptions { outlink_counts: options.outlink_counts, ..ListOptions::default() };
     let mut writer =
-        FetchListWriter::create(&options.output, list).hint("--output names the folder of a new segment")?;
+        FetchListWriter::create(output, list).hint("--output names the folder of a new segment")?;
     let now = SystemClock.now();
     for candidate in best.into_sorted() {
         write(&db, candidate, now, &mut writer)?;
     }
     let pages = writer.finish()?;
-    eprintln!("{pages} pages written to {}", options.output.display());
+    eprintln!("{pages} pages written to {}", output.display());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,12 @@
-//! `aduana import --format nutch-segment`: a fetched segment of Nutch as crawled pages.
+//! Fetched segments of Nutch as crawled pages.
 
 use std::path::Path;
 
+use super::input::{ReadError, Reader};
 use crate::nutch::NutchError;
 use crate::nutch::record::FetchStatus;
 use crate::nutch::segment::{FetchedPage, SegmentReader};
+use crate::pagedb::bulk::EditBatch;
 use crate::types::{ContentHash, CrawledPage, Link, LinkResolver, PageUrl, Score, Time};
 
 /// The crawled pages of a segment, in its order; one is in memory at a time.
@@ -80,5 +82,31 @@ impl Iterator for SegmentPages {
                 Err(error) => return Some(Err(error)),
             }
         }
+    }
+}
+
+/// The segments of an import, one folder a source.
+pub struct Segment {
+    pages: SegmentPages,
+    /// Links that were left out so far.
+    skipped_links: u64,
+}
+
+impl Segment {
+    pub fn open(segment: &Path) -> Result<Segment, ReadError> {
+        let pages = SegmentPages::open(segment).map_err(|error| ReadError::Failed(error.into()))?;
+        Ok(Segment { pages, skipped_links: 0 })
+    }
+}
+
+impl Reader for Segment {
+    fn next(&mut self, batch: &mut EditBatch) -> Result<bool, ReadError> {
+        let Some(page) = self.pages.next() else { return Ok(false) };
+        // What follows in the file cannot be found any more.
+        batch.page(&page.map_err(|error| ReadError::Failed(error.into()))?);
+        let skipped = self.pages.skipped().links;
+        batch.skip_links(skipped - self.skipped_links);
+        self.skipped_links = skipped;
+        Ok(true)
     }
 }
