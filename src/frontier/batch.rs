@@ -27,6 +27,9 @@ pub(super) const SHORT_LINGER: Duration = Duration::from_millis(50);
 /// just told.
 pub(super) const VISIBILITY_WAIT: Duration = Duration::from_secs(1);
 
+/// How long it waits while a scoring round is on its way into the tables: two parts of it.
+pub(super) const MOVING_WAIT: Duration = Duration::from_millis(20);
+
 /// While a request waits for the edits before it, as many later submissions show that others are busy
 /// telling: then it takes what is there, because what is best will change all the time anyway.
 pub(super) const OVERTAKEN_BY: u64 = 8;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::batch::{MAX_EXPIRED, OVERTAKEN_BY, OVERTAKEN_FOR, VISIBILITY_WAIT};
+use super::batch::{MAX_EXPIRED, MOVING_WAIT, OVERTAKEN_BY, OVERTAKEN_FOR, VISIBILITY_WAIT};
 use super::writer::Hurry;
 use super::{Frontier, FrontierError, Inner};
 use crate::log::Position;
@@ -133,7 +133,10 @@ impl Inner {
         self.queue.hurry(hurry);
         let started = Instant::now();
         let mut applied = self.applied_now.subscribe();
-        while started.elapsed() < VISIBILITY_WAIT {
+        // A part of a scoring round may be in the way; with other pages to hand out that is no reason to wait.
+        let patience =
+            || if hurry == Hurry::Now && self.mover.has_work() { MOVING_WAIT } else { VISIBILITY_WAIT };
+        while started.elapsed() < patience() {
             let reached = applied.wait_for(|&at| at >= position);
             if tokio::time::timeout(Duration::from_millis(2), reached).await.is_ok() {
                 return true;
