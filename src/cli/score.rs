@@ -87,7 +87,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let report = round(&db, &args, scored.scorer(), &bar);
     bar.finish_and_clear();
     let report = report?;
-    let best = best(&scored, report.pages, args.top);
+    let best = best(&scored, args.top);
     let mut out = Stdout::lock();
     print(&db, &scored, &best, args.json, &mut out)?;
     out.flush()?;
@@ -116,7 +116,10 @@ fn round(
     let looped = |done, _| bar.set_message(format!("scoring, loop {done}"));
     let watch = Watch { progress: &looped, ..Watch::none() };
     let run = Run { threads: 0, watch, warm: None, clock: &SystemClock };
-    Ok(scorer.update(&graph, content.as_deref(), &run)?)
+    let report = scorer.update(&graph, content.as_deref(), &run)?;
+    // The graph counts indices, and those of deleted pages stay.
+    let pages = report.pages.min(db.snapshot()?.counters()?.pages);
+    Ok(RoundReport { pages, ..report })
 }
 
 impl Scored {
@@ -143,10 +146,10 @@ impl Scored {
 }
 
 /// The `top` best pages, best first, all if it is 0; among equal ones the page seen first comes first.
-fn best(scored: &Scored, pages: u64, top: usize) -> Vec<u32> {
+fn best(scored: &Scored, top: usize) -> Vec<u32> {
     let scores = scored.scores();
     let order = |a: &u32, b: &u32| scores[*b as usize].total_cmp(&scores[*a as usize]).then(a.cmp(b));
-    let mut best: Vec<u32> = (0..pages as u32).collect();
+    let mut best: Vec<u32> = (0..scores.len() as u32).collect();
     if top > 0 && top < best.len() {
         best.select_nth_unstable_by(top, order);
         best.truncate(top);

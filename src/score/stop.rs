@@ -109,7 +109,7 @@ impl Loops {
         }
         if measured.is_some_and(|change| change <= self.stop.precision) {
             Some(Stopped::Precision)
-        } else if total <= ROUNDING && (total == 0.0 || self.since_least >= PATIENCE) {
+        } else if total <= ROUNDING && ((total == 0.0 && self.done > 1) || self.since_least >= PATIENCE) {
             Some(Stopped::Rounding)
         } else if self.stop.max_loops > 0 && self.done >= self.stop.max_loops {
             Some(Stopped::MaxLoops)
@@ -151,5 +151,7 @@ mod tests {
         let mut loops = Loops::new(Stop::default());
         assert_eq!(loops.after(1e-4, None), None);
         assert_eq!(loops.after(0.0, None), Some(Stopped::Rounding));
+        // A first loop that changes no crawled page may still have to give the others their scores.
+        assert_eq!(Loops::new(Stop::default()).after(0.0, None), None);
     }
 }

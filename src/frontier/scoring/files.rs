@@ -52,9 +52,10 @@ pub(in crate::frontier) fn stored(dir: &Path, scoring: &Scoring) -> Option<Store
 
 /// The scores of the last round of this scorer, whether it has reached the tables or not, to start from.
 pub(super) fn warm_start(dir: &Path, scoring: &Scoring) -> Option<Vector<f64>> {
-    let unfinished = scoring.moving.map(|moving| moving.round.number);
-    let rounds = unfinished.into_iter().chain([scoring.last.number]);
-    rounds.into_iter().find_map(|round| open(dir, &scoring.scorer, round))
+    let unfinished = scoring.moving.map(|moving| moving.round);
+    // Before the first round of a scorer the number is that of the last round of another.
+    let mut rounds = unfinished.into_iter().chain([scoring.last]).filter(|round| round.estimate.pages > 0);
+    rounds.find_map(|round| open(dir, &scoring.scorer, round.number))
 }
 
 fn open(dir: &Path, scorer: &str, round: u64) -> Option<Vector<f64>> {

@@ -132,7 +132,8 @@ impl<'f> Runner<'f> {
         let seconds = started.elapsed().as_secs_f64();
         Ok(RoundSummary {
             round: number,
-            pages: report.pages,
+            // The graph counts indices, and those of deleted pages stay.
+            pages: report.pages.min(db.snapshot()?.counters()?.pages),
             crawled: report.crawled,
             links: report.links,
             iterations: u64::from(report.loops),
