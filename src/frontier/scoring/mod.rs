@@ -90,7 +90,7 @@ pub(super) fn run(inner: &Arc<Inner>, options: ScoringOptions, stored: &Scoring)
     lower_priority();
     let now = Instant::now();
     let mut pace = Pace {
-        must: stored.last.number == 0 || stored.moving.is_some(),
+        must: stored.last.estimate.pages == 0 || stored.moving.is_some(),
         crawled: stored.last.crawled,
         applied: 0,
         began: now,
