@@ -57,6 +57,9 @@ pub mod layout {
     pub const SCORES: &str = "scores";
 }
 
+/// How long a lock may be held by somebody who is about to let go of it.
+const LOCK_PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// A handle on an open database; clones share it.
 #[derive(Clone)]
 pub struct Frontier {
@@ -352,10 +355,17 @@ fn lock(path: &Path) -> Result<File, FrontierError> {
     std::fs::create_dir_all(path).map_err(io)?;
     let file =
         File::options().create(true).truncate(false).write(true).open(path.join(layout::LOCK)).map_err(io)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(FrontierError::InUse { path: path.into() }),
-        Err(std::fs::TryLockError::Error(source)) => Err(io(source)),
+    let started = std::time::Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // A child that this process has just forked holds every lock until it runs its own program.
+            Err(std::fs::TryLockError::WouldBlock) if started.elapsed() < LOCK_PATIENCE => {
+                std::thread::sleep(LOCK_PATIENCE / 10);
+            }
+            Err(std::fs::TryLockError::WouldBlock) => return Err(FrontierError::InUse { path: path.into() }),
+            Err(std::fs::TryLockError::Error(source)) => return Err(io(source)),
+        }
     }
 }
 
