@@ -6,9 +6,18 @@ use std::time::Duration;
 /// long an acknowledgement can wait behind a flood.
 pub(super) const MAX_GROUP_BYTES: usize = 4 << 20;
 
-/// Most bytes of edits in one batch of the writer: about 20,000 pages of 30 links. Larger batches touch
-/// fewer table pages an edit, but the batch and the table pages it dirties are held in memory.
-pub(super) const MAX_BATCH_BYTES: usize = 24 << 20;
+/// Most bytes of edits in one batch of the writer, for a backlog of at most so many: one batch fills up while the one
+/// before is applied. By default 24 MiB, about 20,000 pages of 30 links. A larger batch touches fewer table pages an
+/// edit, but it and the table pages that it dirties are held in memory.
+pub(super) fn max_batch_bytes(max_backlog_bytes: u64) -> usize {
+    (max_backlog_bytes / 2).min(LARGEST_BATCH) as usize
+}
+
+/// Most bytes of edits in one batch when a start applies what the log still holds.
+pub(super) const RECOVERED_BYTES: usize = 24 << 20;
+
+/// Far beyond what still helps, and few enough mentions for their numbers.
+const LARGEST_BATCH: u64 = 1 << 30;
 
 /// Changes of the schedule followed under one lock: requests wait for it about a millisecond.
 pub(super) const CHANGES_A_LOCK: usize = 1_000;

@@ -157,6 +157,7 @@ impl Frontier {
         let counters = snapshot.counters()?;
         let next_expiry = snapshot.first_lease()?.map_or(u64::MAX, |lease| lease.until.0);
         let schedule = Schedule::load(options.limits(), snapshot, clock.now())?;
+        let batch_bytes = batch::max_batch_bytes(options.max_backlog_bytes);
         let inner = Arc::new(Inner {
             options,
             rules,
@@ -164,7 +165,7 @@ impl Frontier {
             db,
             schedule: Mutex::new(schedule),
             intake: Intake::default(),
-            queue: writer::Queue::default(),
+            queue: writer::Queue::new(batch_bytes),
             mover,
             scoring: scoring::Control::default(),
             scorer,

@@ -62,6 +62,11 @@ impl Options {
     }
 
     pub(super) fn page_db(&self) -> PageDbOptions {
-        PageDbOptions { map_size: self.map_size, domain_unit: self.domain_unit, hasher: self.hasher }
+        PageDbOptions {
+            map_size: self.map_size,
+            domain_unit: self.domain_unit,
+            hasher: self.hasher,
+            ..PageDbOptions::default()
+        }
     }
 }

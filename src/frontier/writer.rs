@@ -6,15 +6,16 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::batch::{CHANGES_A_LOCK, LINGER, LOADED_EDITS_PER_SECOND, MAX_BATCH_BYTES, RETRY, SHORT_LINGER};
+use super::batch::{CHANGES_A_LOCK, LINGER, LOADED_EDITS_PER_SECOND, RECOVERED_BYTES, RETRY, SHORT_LINGER};
 use super::mover::Mover;
 use super::{FrontierError, Inner};
 use crate::log::Position;
 use crate::pagedb::{Applied, PageDb, PageDbError, Rules};
 
 /// Durable edits that wait for the writer, in order of position.
-#[derive(Default)]
 pub(super) struct Queue {
+    /// Most bytes in one batch.
+    batch_bytes: usize,
     state: Mutex<State>,
     wake: Condvar,
     drained: Condvar,
@@ -61,6 +62,10 @@ pub(super) struct Batch {
 }
 
 impl Queue {
+    pub fn new(batch_bytes: usize) -> Queue {
+        Queue { batch_bytes, state: Mutex::default(), wake: Condvar::default(), drained: Condvar::default() }
+    }
+
     pub fn push(&self, first: Position, edits: Vec<Vec<u8>>) {
         let mut state = self.state.lock();
         state.last = first + edits.len() as Position - 1;
@@ -112,7 +117,7 @@ impl Queue {
             let now = Instant::now();
             let since = *state.lingers_since.get_or_insert(now);
             let deadline = match state.hurry {
-                _ if !loaded || state.closed || state.bytes >= MAX_BATCH_BYTES => break,
+                _ if !loaded || state.closed || state.bytes >= self.batch_bytes => break,
                 Hurry::Not => since + LINGER,
                 Hurry::Soon => since + SHORT_LINGER,
                 Hurry::Now => break,
@@ -125,7 +130,7 @@ impl Queue {
             }
             self.wake.wait_until(&mut state, deadline);
         }
-        Work::Batch(state.take_batch())
+        Work::Batch(state.take_batch(self.batch_bytes))
     }
 
     /// Lets the writer look whether there is a scoring round to bring to the tables.
@@ -145,13 +150,13 @@ impl Queue {
 }
 
 impl State {
-    fn take_batch(&mut self) -> Batch {
+    fn take_batch(&mut self, batch_bytes: usize) -> Batch {
         self.hurry = Hurry::Not;
         self.lingers_since = None;
         let mut bytes = 0;
         let mut n = 0;
         for edit in &self.edits {
-            if n > 0 && bytes + edit.len() > MAX_BATCH_BYTES {
+            if n > 0 && bytes + edit.len() > batch_bytes {
                 break;
             }
             bytes += edit.len();
@@ -299,7 +304,7 @@ pub(super) fn recover(
 ) -> Result<Position, FrontierError> {
     let mut applied = db.snapshot()?.counters()?.applied;
     loop {
-        let rows = log.read_after(applied, MAX_BATCH_BYTES)?;
+        let rows = log.read_after(applied, RECOVERED_BYTES)?;
         let Some(&(last, _)) = rows.last() else { return Ok(applied) };
         let edits: Vec<&[u8]> = rows.iter().map(|(_, edit)| edit.as_slice()).collect();
         growing(db, || db.apply(&edits, last, rules))?;

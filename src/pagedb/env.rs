@@ -9,6 +9,7 @@ use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, RwTxn, With
 use parking_lot::lock_api::ArcRwLockReadGuard;
 use parking_lot::{RawRwLock, RwLock};
 
+use super::apply::Merging;
 use super::info;
 use super::scoring::Scoring;
 use crate::types::codec::{Malformed, Reader};
@@ -121,11 +122,17 @@ pub struct PageDbOptions {
     pub map_size: usize,
     pub domain_unit: DomainUnit,
     pub hasher: UrlHasher,
+    pub merging: Merging,
 }
 
 impl Default for PageDbOptions {
     fn default() -> Self {
-        PageDbOptions { map_size: 64 << 30, domain_unit: DomainUnit::Host, hasher: UrlHasher::default() }
+        PageDbOptions {
+            map_size: 64 << 30,
+            domain_unit: DomainUnit::Host,
+            hasher: UrlHasher::default(),
+            merging: Merging::default(),
+        }
     }
 }
 

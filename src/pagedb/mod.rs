@@ -27,8 +27,9 @@ mod sweep;
 #[cfg(test)]
 mod test_db;
 mod url_record;
+mod warm;
 
-pub use apply::{Applied, Part, RoundScores, Rules, ScheduleChange};
+pub use apply::{Applied, Merging, Part, RoundScores, Rules, ScheduleChange};
 pub use by_content::ContentStream;
 pub use by_url::{Scope, UrlStream};
 pub use check::{Kind, Progress, Report, Violation};

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use heed::RoTxn;
+use heed::{Env, RoTxn, WithoutTls};
 
 use super::domains::SitePlace;
 use super::prefetch::{AHEAD, prefetch};
@@ -16,6 +16,7 @@ use crate::pagedb::env::{InTable, PageDbError, Tables, corrupted};
 use crate::pagedb::page_state::{PageState, Slot, Status};
 use crate::pagedb::sweep::Sweep;
 use crate::pagedb::url_record::UrlRecord;
+use crate::pagedb::warm::{Reach, Warm};
 use crate::types::{PageIndex, PageKey, Score, UrlHasher};
 
 /// Stands for "no page" among cell numbers.
@@ -40,6 +41,8 @@ pub(super) struct Cells {
     pub of_url: Vec<u32>,
     /// The cell of each key mention, or [`NO_CELL`].
     pub of_key: Vec<u32>,
+    /// Finding them has waited for the disk.
+    pub is_cold: bool,
 }
 
 /// What stands behind a mention's number.
@@ -48,6 +51,7 @@ pub(super) struct Context<'b, 'a> {
     pub places: &'b [SitePlace],
     pub hasher: &'b UrlHasher,
     pub tables: &'b Tables,
+    pub env: &'b Env<WithoutTls>,
 }
 
 /// A distinct URL that did not get the key it hashes to at once.
@@ -78,23 +82,30 @@ impl Context<'_, '_> {
     pub(super) fn identify(&self, txn: &RoTxn<'_>) -> Result<Cells, PageDbError> {
         let n_urls = self.mentions.urls.len();
         let n_keys = self.mentions.keys.len();
-        let mut cells =
-            Cells { list: Vec::new(), of_url: vec![NO_CELL; n_urls], of_key: vec![NO_CELL; n_keys] };
+        let mut cells = Cells {
+            list: Vec::new(),
+            of_url: vec![NO_CELL; n_urls],
+            of_key: vec![NO_CELL; n_keys],
+            is_cold: false,
+        };
         let mut displaced = Vec::new();
         let sorted = self.sorted_mentions();
         let first = sorted.first().map_or(PageKey(0), |first| first.key()).to_bytes();
         let mut rows = Sweep::new(txn, self.tables.hash2idx, &first, sorted.len() / 2)?;
+        let mut warm = Warm::new(self.env, self.tables.hash2idx, Reach::Keys);
         let mut at = 0;
         for group in sorted.chunk_by(|a, b| a.key() == b.key()) {
             for step in at..at + group.len() {
                 self.prefetch_mention(sorted.get(step + 2 * AHEAD).map(|next| next.mention()));
                 self.prefetch_path(sorted.get(step + AHEAD).map(|next| next.mention()));
             }
+            warm.step(at, sorted.len(), |at| sorted[at].key().to_bytes())?;
             at += group.len();
             let key = group[0].key().to_bytes();
             let row = rows.get(&key)?.map(Slot::decode).transpose().in_table("hash2idx", &key)?;
             self.identify_group(group, row, &mut cells, &mut displaced);
         }
+        cells.is_cold = warm.is_cold();
         self.verify(txn, &mut cells, &mut displaced)?;
         if !displaced.is_empty() {
             displaced.sort_unstable_by_key(|url| url.mentions[0]);
@@ -179,7 +190,9 @@ impl Context<'_, '_> {
         let mut wrong = Vec::new();
         let first = PageIndex(found.first().map_or(0, |first| first.0)).to_bytes();
         let mut rows = Sweep::new(txn, self.tables.urls, &first, found.len())?;
+        let mut warm = Warm::new(self.env, self.tables.urls, Reach::Keys);
         for (at, &(index, mention, cell)) in found.iter().enumerate() {
+            warm.step(at, found.len(), |at| PageIndex(found[at].0).to_bytes())?;
             self.prefetch_mention(found.get(at + 2 * AHEAD).map(|&(_, mention, _)| mention));
             self.prefetch_path(found.get(at + AHEAD).map(|&(_, mention, _)| mention));
             let row = PageIndex(index).to_bytes();

@@ -17,6 +17,7 @@ mod identity;
 mod prefetch;
 mod refs;
 mod rescore;
+mod rewrite;
 #[cfg(test)]
 mod tests;
 mod transitions;
@@ -24,6 +25,7 @@ mod web;
 mod write;
 
 pub use rescore::{Part, RoundScores};
+pub use rewrite::Merging;
 pub use transitions::Rules;
 pub use write::ScheduleChange;
 
@@ -33,6 +35,7 @@ use changes::Changes;
 use domains::Domains;
 use identity::{Cells, Context};
 use refs::Mentions;
+use rewrite::Way;
 use transitions::{Crawl, Outcome};
 use web::Editor;
 
@@ -81,8 +84,10 @@ impl PageDb {
                 }
                 run => {
                     let mut mentions = Mentions::collect(run, &self.options.hasher)?;
+                    let way = self.way(run.len() == edits.len());
                     self.run(
                         &mut txn,
+                        way,
                         &scoring,
                         &mut mentions,
                         &mut changes,
@@ -100,10 +105,17 @@ impl PageDb {
         Ok(changes.finish())
     }
 
+    /// How changes may come to the tables; `is_whole`: the transaction changes them at once, by one run.
+    fn way(&self, is_whole: bool) -> Way<'_> {
+        let merging = if is_whole { self.options.merging } else { Merging::Never };
+        Way { env: &self.env, merging, is_cold: false }
+    }
+
     /// Applies the edits of `mentions` together: `steps` lets them change the pages' states.
     fn run<'a>(
         &self,
         txn: &mut RwTxn<'_>,
+        way: Way<'_>,
         scoring: &Scoring,
         mentions: &mut Mentions<'a>,
         changes: &mut Changes,
@@ -119,14 +131,15 @@ impl PageDb {
         let mut domains = Domains::default();
         let places =
             domains.place(txn, tables, &options.hasher, options.domain_unit, scoring, &mentions.sites)?;
-        let context = Context { mentions, places: &places, hasher: &options.hasher, tables };
+        let context = Context { mentions, places: &places, hasher: &options.hasher, tables, env: &self.env };
         let mut cells = context.identify(txn)?;
+        let way = Way { is_cold: cells.is_cold, ..way };
         let site_of = |site: u32| places[site as usize].site;
         write::append_urls(txn, tables, mentions, site_of, &mut cells, counters)?;
         let outcome = steps(txn, mentions, &mut cells, &mut domains)?;
 
-        let schedule = write::states(txn, tables, &cells, &mut domains, counters)?;
-        write::crawls(txn, tables, &cells, &outcome.crawls, counters)?;
+        let schedule = write::states(txn, way, tables, &cells, &mut domains, counters)?;
+        write::crawls(txn, way, tables, &cells, &outcome.crawls, counters)?;
         counters.domains += domains.created;
         domains.write(txn, tables)?;
         changes.schedule.extend(schedule);

@@ -123,7 +123,7 @@ impl PageDb {
             tables.domains.put(&mut txn, &key.0.to_be_bytes(), &value)?;
         }
         schedule.sort_unstable();
-        let schedule = write_schedule(&mut txn, tables, &schedule)?;
+        let schedule = write_schedule(&mut txn, self.way(false), tables, &schedule)?;
         match next {
             Some(next) => scoring.moving = Some(Moving { next, ..moving }),
             None => (scoring.last, scoring.moving) = (moving.round, None),

@@ -235,11 +235,18 @@ impl Editor<'_> {
         change: impl FnOnce(&mut Cells, Option<&Estimates<'_, '_>>, &mut Domains) -> Result<(), PageDbError>,
     ) -> Result<Cells, PageDbError> {
         let (tables, scoring) = (&self.db.tables, self.scoring);
-        self.db.run(txn, scoring, &mut mentions, self.changes, |txn, _, cells, domains| {
-            let scorer = scoring.is_scored().then(|| Estimates::new(txn, tables, scoring));
-            change(cells, scorer.as_ref(), domains)?;
-            Ok(Outcome::default())
-        })
+        self.db.run(
+            txn,
+            self.db.way(false),
+            scoring,
+            &mut mentions,
+            self.changes,
+            |txn, _, cells, domains| {
+                let scorer = scoring.is_scored().then(|| Estimates::new(txn, tables, scoring));
+                change(cells, scorer.as_ref(), domains)?;
+                Ok(Outcome::default())
+            },
+        )
     }
 
     pub(super) fn finder<'t>(&'t self, txn: &'t RwTxn<'_>) -> Finder<'t> {

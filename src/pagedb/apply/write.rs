@@ -6,6 +6,7 @@ use super::domains::Domains;
 use super::identity::{Cell, Cells};
 use super::prefetch::{AHEAD, prefetch};
 use super::refs::{Mentions, NO_REF};
+use super::rewrite::{RowChanges, Way};
 use super::transitions::Crawl;
 use crate::pagedb::domain_record::DomainCounters;
 use crate::pagedb::env::{InTable, PageDbError, Tables};
@@ -15,6 +16,7 @@ use crate::pagedb::page_record::PageRecord;
 use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::{LeaseKey, SCHEDULE_KEY_LEN, ScheduleKey, content_key};
 use crate::pagedb::url_record::UrlRecord;
+use crate::pagedb::warm::{Reach, Warm};
 use crate::types::{ContentHash, DomainKey, PageIndex, PageKey};
 
 /// An entry that came to the schedule or left it.
@@ -65,6 +67,7 @@ pub(super) fn append_urls(
 /// Writes `hash2idx`, `schedule` and `leases`, and counts; returns the changes of the schedule, sorted.
 pub(super) fn states(
     txn: &mut RwTxn<'_>,
+    way: Way<'_>,
     tables: &Tables,
     cells: &Cells,
     domains: &mut Domains,
@@ -72,7 +75,7 @@ pub(super) fn states(
 ) -> Result<Vec<ScheduleChange>, PageDbError> {
     let mut schedule: Vec<Moved> = Vec::new();
     let mut leases: Vec<(LeaseKey, bool)> = Vec::new();
-    let mut value = Vec::new();
+    let mut rows = RowChanges::default();
     for group in cells.list.chunk_by(|a, b| a.key.domain() == b.key.domain()) {
         let mut change = CounterChange::default();
         for cell in group {
@@ -81,9 +84,7 @@ pub(super) fn states(
             if old == Some(&cell.new) || !cell.seen {
                 continue;
             }
-            value.clear();
-            cell.new.encode(&mut value);
-            tables.hash2idx.put(txn, &cell.key.to_bytes(), &value)?;
+            rows.put(cell.key.to_bytes(), |value| cell.new.encode(value));
             change.count(old, -1);
             change.count(Some(&cell.new), 1);
             let before = old.filter(|page| page.is_scheduled());
@@ -100,6 +101,7 @@ pub(super) fn states(
         }
         change.apply(txn, tables, group[0].key.domain(), domains, counters)?;
     }
+    rows.write(txn, way, tables.hash2idx)?;
     leases.sort_unstable();
     for (key, added) in leases {
         if added {
@@ -109,7 +111,7 @@ pub(super) fn states(
         }
     }
     schedule.sort_unstable();
-    write_schedule(txn, tables, &schedule)
+    write_schedule(txn, way, tables, &schedule)
 }
 
 /// A schedule entry that came or left, as an integer: the bytes of its key, and 1 in the lowest bit for "came".
@@ -133,26 +135,32 @@ impl Moved {
 /// Brings changes to `schedule`, in the order of its keys.
 pub(super) fn write_schedule(
     txn: &mut RwTxn<'_>,
+    way: Way<'_>,
     tables: &Tables,
     sorted: &[Moved],
 ) -> Result<Vec<ScheduleChange>, PageDbError> {
     let mut changes = Vec::with_capacity(sorted.len());
+    let mut rows = RowChanges::<SCHEDULE_KEY_LEN>::default();
     for Moved(packed) in sorted {
         let bytes = packed.to_be_bytes();
-        let (row, added) = (&bytes[..SCHEDULE_KEY_LEN], packed & 1 == 1);
+        let added = packed & 1 == 1;
+        let mut row = [0; SCHEDULE_KEY_LEN];
+        row.copy_from_slice(&bytes[..SCHEDULE_KEY_LEN]);
         if added {
-            tables.schedule.put(txn, row, &[])?;
+            rows.put(row, |_| {})
         } else {
-            tables.schedule.delete(txn, row)?;
+            rows.delete(row)
         }
-        changes.push(ScheduleChange { key: ScheduleKey::decode(row).in_table("schedule", row)?, added });
+        changes.push(ScheduleChange { key: ScheduleKey::decode(&row).in_table("schedule", &row)?, added });
     }
+    rows.write(txn, way, tables.schedule)?;
     Ok(changes)
 }
 
 /// Writes `links`, `hash2info` and `content` for the crawled pages.
 pub(super) fn crawls(
     txn: &mut RwTxn<'_>,
+    way: Way<'_>,
     tables: &Tables,
     cells: &Cells,
     crawls: &[Crawl<'_>],
@@ -164,7 +172,12 @@ pub(super) fn crawls(
     let mut value = Vec::new();
     // (page, its last crawl in the batch, links it had before)
     let mut lists: Vec<(PageIndex, u32, bool)> = Vec::new();
+    let key_of = |at: u32| cells.list[crawls[at as usize].cell as usize].key;
+    let mut warm = Warm::new(way.env, tables.hash2info, Reach::Keys);
+    let mut at = 0;
     for group in order.chunk_by(|&a, &b| crawls[a as usize].cell == crawls[b as usize].cell) {
+        warm.step(at, order.len(), |at| key_of(order[at]).to_bytes())?;
+        at += group.len();
         let cell = &cells.list[crawls[group[0] as usize].cell as usize];
         let row = cell.key.to_bytes();
         let stored = tables.hash2info.get(txn, &row)?;
@@ -192,7 +205,9 @@ pub(super) fn crawls(
         lists.push((cell.new.index, group[group.len() - 1], was_crawled));
     }
     lists.sort_unstable();
-    for (index, crawl, had_links) in lists {
+    let mut warm = Warm::new(way.env, tables.links, Reach::Keys);
+    for (at, &(index, crawl, had_links)) in lists.iter().enumerate() {
+        warm.step(at, lists.len(), |at| lists[at].0.to_bytes())?;
         links(txn, tables, cells, &crawls[crawl as usize], index, had_links, counters, &mut value)?;
     }
     Ok(())
