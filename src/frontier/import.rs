@@ -67,6 +67,13 @@ pub fn import<E: Send>(
     imported
 }
 
+/// Removes what an import that was killed has left. Whoever calls it holds the lock, so that none is under way.
+pub(super) fn remove_remains(path: &Path) {
+    if let Err(error) = remove(&path.join(PAGES_PARTIAL)) {
+        tracing::warn!(%error, "cannot remove what an import has left in {PAGES_PARTIAL}");
+    }
+}
+
 fn import_locked<E: Send>(
     path: &Path,
     options: ImportOptions,
@@ -94,7 +101,7 @@ fn import_locked<E: Send>(
         drop(LocalLog::open(&path.join(layout::LOG), 0).map_err(FrontierError::from)?);
     }
     exchange(&partial, &pages).and_then(|()| sync(path)).map_err(io)?;
-    // The old one now; if it cannot be removed, the next import does.
+    // The old one now; if it cannot be removed, the next start does.
     remove(&partial).ok();
     Ok(imported)
 }

@@ -138,6 +138,7 @@ impl Frontier {
     /// system say.
     pub fn open(options: Options, clock: Arc<dyn Clock>) -> Result<Frontier, FrontierError> {
         let lock = lock(&options.path)?;
+        import::remove_remains(&options.path);
         let rules = options.rules();
         let db = PageDb::open(&options.path.join(layout::PAGES), options.page_db())?;
         let applied = db.snapshot()?.counters()?.applied;

@@ -80,6 +80,20 @@ fn an_import_that_is_killed_changes_nothing_and_the_next_one_succeeds() {
 }
 
 #[test]
+fn a_server_removes_what_a_killed_import_has_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut import = begin(dir.path());
+    wait_for(&mut import, &dir.path().join("db/pages.partial/work"));
+    import.kill().unwrap();
+    import.wait().unwrap();
+    assert!(names(&dir.path().join("db")).contains(&"pages.partial".to_owned()));
+    let frontier = open(&dir.path().join("db"), |_| {});
+    assert_eq!(frontier.stats().unwrap().pages, 2);
+    frontier.close().unwrap();
+    assert_eq!(names(&dir.path().join("db")), ["LOCK", "log", "pages"]);
+}
+
+#[test]
 fn the_old_database_is_read_while_an_import_runs() {
     let dir = tempfile::tempdir().unwrap();
     let mut import = begin(dir.path());
