@@ -140,7 +140,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let link = match linked_from {
                 Some(from) => {
                     let from = LinkSource::Page(parse(&from)?);
-                    Some(NewLink { from, to: url.clone(), score: Score::ZERO })
+                    Some(NewLink { from, to: url.clone(), score: Score::ZERO, anchor: None })
                 }
                 None => None,
             };
@@ -170,7 +170,7 @@ pub fn run_link(args: LinkArgs) -> anyhow::Result<ExitCode> {
         LinkWhat::List { path, end } => list(&path, &end)?,
         LinkWhat::Add { path, from, to, score } => {
             let from = LinkSource::Page(parse(&from)?);
-            let link = NewLink { from, to: parse(&to)?, score: Score::new(score)? };
+            let link = NewLink { from, to: parse(&to)?, score: Score::new(score)?, anchor: None };
             edit(&path, &[WebEdit::AddLink(link)])?;
         }
     }

@@ -3,6 +3,8 @@
 //! `docs/format.md` specifies each byte. A batch of edits comes in through [`PageDb::apply`]; everything
 //! else reads: single rows through a [`Snapshot`], whole tables through the streams.
 
+mod anchor_list;
+mod anchors;
 mod apply;
 mod backup;
 mod bits;

@@ -147,7 +147,7 @@ fn new_link(from: &From, to: &str) -> NewLink {
         From::Url(from) => LinkSource::Page(url(from)),
         From::Content(hash) => LinkSource::Content(ContentHash::Number(*hash)),
     };
-    NewLink { from, to: url(to), score: Score::ZERO }
+    NewLink { from, to: url(to), score: Score::ZERO, anchor: None }
 }
 
 impl Both {

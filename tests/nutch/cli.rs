@@ -29,7 +29,7 @@ fn database(path: &Path) {
         .map(|n| {
             let host = ["a", "b", "c"][n % 3];
             let score = Score::new(n as f64).unwrap();
-            Link { url: url(&format!("http://{host}.example/{n}")), score }
+            Link { url: url(&format!("http://{host}.example/{n}")), score, anchor: None }
         })
         .collect();
     let crawled = CrawledPage {
@@ -104,7 +104,7 @@ fn a_segment_becomes_crawled_pages() {
         write(folder.path(), &["http://A.example:80/x", "ftp://a.example/", "http://a.example/y"]);
         let mut segment = SegmentPages::open(folder.path()).unwrap();
         let pages: Vec<CrawledPage> = segment.by_ref().collect::<Result<_, _>>().unwrap();
-        let link = |text| Link { url: url(text), score: Score::ZERO };
+        let link = |text| Link { url: url(text), score: Score::ZERO, anchor: None };
         let first = CrawledPage {
             url: url("http://a.example/x"),
             score: Score::new(1.5).unwrap(),

@@ -53,7 +53,7 @@ impl SegmentPages {
         let mut links = Vec::with_capacity(page.outlinks.len());
         for outlink in &page.outlinks {
             match resolver.resolve(&outlink.url) {
-                Ok(url) => links.push(Link { url, score: Score::ZERO }),
+                Ok(url) => links.push(Link { url, score: Score::ZERO, anchor: None }),
                 Err(_) => self.skipped.links += 1,
             }
         }

@@ -14,6 +14,7 @@ mod depth_limit;
 mod domains;
 mod estimates;
 mod identity;
+mod links;
 mod prefetch;
 mod refs;
 mod rescore;
@@ -126,7 +127,7 @@ impl PageDb {
         let outcome = steps(txn, mentions, &mut cells, &mut domains)?;
 
         let schedule = write::states(txn, tables, &cells, &mut domains, counters)?;
-        write::crawls(txn, tables, &cells, &outcome.crawls, counters)?;
+        write::crawls(txn, tables, &cells, &outcome.crawls, &mentions.anchors, counters)?;
         counters.domains += domains.created;
         domains.write(txn, tables)?;
         changes.schedule.extend(schedule);

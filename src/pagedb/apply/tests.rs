@@ -162,7 +162,7 @@ fn add(text: &str, score: f64, hash: Option<u64>, adding: Adding) -> WebEdit {
 }
 
 fn link_from(from: LinkSource, to: &str) -> NewLink {
-    NewLink { from, to: url(to), score: Score::ZERO }
+    NewLink { from, to: url(to), score: Score::ZERO, anchor: None }
 }
 
 #[test]

@@ -29,7 +29,11 @@ fn name(n: usize) -> PageUrl {
 
 fn link() -> impl Strategy<Value = Link> {
     let score = select(vec![0.0, 0.0, 0.25, 0.5, 1.0, -1.0]);
-    (0..90usize, score).prop_map(|(n, score)| Link { url: name(n), score: Score::new(score).unwrap() })
+    (0..90usize, score).prop_map(|(n, score)| Link {
+        url: name(n),
+        score: Score::new(score).unwrap(),
+        anchor: None,
+    })
 }
 
 fn given() -> impl Strategy<Value = Given> {
@@ -189,7 +193,7 @@ fn under_a_scorer_new_pages_get_what_a_page_without_links_is_worth() {
         score: Score::ZERO,
         time: NOW,
         content_hash: None,
-        links: vec![Link { url: url("http://new.example/1"), score: Score::new(9.0).unwrap() }],
+        links: vec![Link { url: url("http://new.example/1"), score: Score::new(9.0).unwrap(), anchor: None }],
     };
     let (imported, ..) = import(Some(&live), &[Given::Crawled(page)], UrlHasher::default(), None, 0);
     let report = imported.check(&mut |_, _| ()).unwrap();
