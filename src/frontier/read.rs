@@ -3,7 +3,8 @@
 use super::scoring::stored;
 use super::{Frontier, FrontierError, layout};
 use crate::pagedb::{
-    ContentStream, LinkStream, Page, PageStream, Progress, Report, RoundScores, Scope, StateStream, UrlStream,
+    AnchorStream, ContentStream, LinkStream, Page, PageStream, Progress, Report, RoundScores, Scope,
+    StateStream, UrlStream,
 };
 use crate::types::{ContentHash, DomainUnit, PageIndex, PageUrl};
 
@@ -11,6 +12,11 @@ impl Frontier {
     /// Every crawled page with its links; with `only_other_domains` just those that lead to another domain.
     pub fn links(&self, only_other_domains: bool) -> LinkStream<'_> {
         self.inner.db.links(only_other_domains)
+    }
+
+    /// Every link that has an anchor, page by page.
+    pub fn anchors(&self) -> AnchorStream<'_> {
+        self.inner.db.anchors()
     }
 
     /// Everything known of every page.

@@ -19,6 +19,12 @@ const MOST_BYTES: usize = 10 + 2 + MAX_ANCHOR_BYTES;
 /// Anchors by the place of their link, ascending.
 pub type AnchorList = Vec<(usize, Anchor)>;
 
+/// Sorts texts by the places of their links. Of a link that stands on a page more than once the first text counts.
+pub fn first_of_each(texts: &mut Vec<(usize, &str)>) {
+    texts.sort_by_key(|&(place, _)| place);
+    texts.dedup_by_key(|&mut (place, _)| place);
+}
+
 /// Codes lists of anchors.
 #[derive(Default)]
 pub struct Encoder {

@@ -1,9 +1,12 @@
 //! The table `anchors`: rows beside those of `links`, for pages that have links with a text.
 
+use std::collections::VecDeque;
+
 use heed::{RoTxn, RwTxn};
 
 use super::anchor_list::{self, AnchorList, Encoder};
-use super::env::{InTable, PageDbError, Snapshot, Table};
+use super::env::{InTable, PageDb, PageDbError, Snapshot, Table, corrupted};
+use super::stream::{CHUNK_BYTES, CHUNK_ROWS, Rows, Stream, range_after};
 use crate::types::{Anchor, PageIndex};
 
 /// The table, or none: who opens a database only for reading may find it without, and takes that for an empty one.
@@ -70,5 +73,56 @@ impl Snapshot {
         let links = self.links(page)?.unwrap_or_default();
         let anchors = self.tables.anchors.get(&self.txn, page, links.len())?;
         Ok(anchors.into_iter().map(|(place, anchor)| (links[place], anchor)).collect())
+    }
+}
+
+/// Pages that have links with anchors, in order of the page's index.
+pub type AnchorStream<'db> = Stream<'db, AnchorRows>;
+
+/// A page's links that have an anchor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageAnchors {
+    pub page: PageIndex,
+    /// Targets in the order of the page's links, with the texts.
+    pub anchors: Vec<(PageIndex, Anchor)>,
+}
+
+/// The rows of an [`AnchorStream`].
+pub struct AnchorRows(());
+
+impl PageDb {
+    /// Every link that has an anchor, page by page. Pages without one cost nothing.
+    pub fn anchors(&self) -> AnchorStream<'_> {
+        Stream::new(self, AnchorRows(()))
+    }
+}
+
+impl Rows for AnchorRows {
+    type Item = PageAnchors;
+    type Cursor = PageIndex;
+
+    fn cursor(item: &PageAnchors) -> PageIndex {
+        item.page
+    }
+
+    fn read(
+        &mut self,
+        snapshot: &Snapshot,
+        after: Option<PageIndex>,
+        out: &mut VecDeque<PageAnchors>,
+    ) -> Result<bool, PageDbError> {
+        let Some(table) = snapshot.tables.anchors.0 else { return Ok(false) };
+        let after = after.map(PageIndex::to_bytes);
+        let mut bytes_left = CHUNK_BYTES;
+        for row in range_after(&snapshot.txn, table, after.as_ref().map(|key| &key[..]))? {
+            let (row, bytes) = row?;
+            let page = PageIndex::from_bytes(row.try_into().map_err(|_| corrupted("anchors", row))?);
+            out.push_back(PageAnchors { page, anchors: snapshot.anchors(page)? });
+            bytes_left = bytes_left.saturating_sub(bytes.len());
+            if bytes_left == 0 || out.len() == CHUNK_ROWS {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

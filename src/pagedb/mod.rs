@@ -30,6 +30,7 @@ mod sweep;
 mod test_db;
 mod url_record;
 
+pub use anchors::{AnchorStream, PageAnchors};
 pub use apply::{Applied, Part, RoundScores, Rules, ScheduleChange};
 pub use by_content::ContentStream;
 pub use by_url::{Scope, UrlStream};

@@ -10,7 +10,7 @@ use aduana::nutch::Record;
 use aduana::nutch::map_file::ArrayReader;
 use aduana::nutch::record::FetchListEntry;
 use aduana::types::time::ManualClock;
-use aduana::types::{ContentHash, CrawledPage, Link, PageUrl, Score, Time};
+use aduana::types::{Anchor, ContentHash, CrawledPage, Link, PageUrl, Score, Time};
 use tempfile::TempDir;
 
 use crate::segment::{segment_0_4, segment_0_5};
@@ -83,6 +83,36 @@ fn the_best_waiting_pages_become_a_fetch_list() {
     let (code, error) = export(folder.path(), &[]);
     assert_eq!(code, Some(1));
     assert!(error.contains("hint: --output names the folder of a new segment"), "{error}");
+}
+
+#[test]
+fn a_fetch_list_has_the_anchors_of_the_links_to_its_pages() {
+    let folder = TempDir::new().unwrap();
+    let mut options = Options::new(folder.path().join("db"));
+    options.map_size = 1 << 30;
+    let frontier = Frontier::open(options, Arc::new(ManualClock::at(Time(1)))).unwrap();
+    let page = |text: &str, anchor: &str| CrawledPage {
+        url: url(text),
+        score: Score::ZERO,
+        time: Time(1),
+        content_hash: None,
+        links: vec![
+            Link { url: url("http://t.example/"), score: Score::ZERO, anchor: Anchor::new(anchor) },
+            Link { url: url(&format!("{text}2")), score: Score::ZERO, anchor: None },
+        ],
+    };
+    let texts = ["Home", "", "home page", "Home"];
+    let pages = (0..).zip(texts).map(|(n, text)| page(&format!("http://s{n}.example/"), text));
+    frontier.submit(&pages.collect::<Vec<_>>()).unwrap().wait().unwrap();
+    frontier.close().unwrap();
+    assert_eq!(export(folder.path(), &[]).0, Some(0));
+    let entries = listed(folder.path());
+    assert_eq!(entries.len(), 5);
+    for entry in entries {
+        let anchors: &[&str] =
+            if entry.page.url == "http://t.example/" { &["Home", "home page"] } else { &[] };
+        assert_eq!(entry.anchors, anchors, "{}", entry.page.url);
+    }
 }
 
 #[test]

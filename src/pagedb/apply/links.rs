@@ -4,7 +4,7 @@ use heed::RwTxn;
 
 use super::identity::Cells;
 use super::transitions::Crawl;
-use crate::pagedb::anchor_list::Encoder;
+use crate::pagedb::anchor_list::{Encoder, first_of_each};
 use crate::pagedb::env::{InTable, PageDbError, Tables};
 use crate::pagedb::info::Counters;
 use crate::pagedb::link_list;
@@ -66,8 +66,7 @@ impl<'a> LinkRows<'a> {
         Ok(())
     }
 
-    /// The anchors of a crawl by the places of their links. Of a link that stands on the page more than once the
-    /// first text counts.
+    /// The anchors of a crawl by the places of their links.
     fn anchors_of(&self, crawl: &Crawl<'_>) -> Vec<(usize, &'a str)> {
         let first = self.anchors.partition_point(|&(mention, _)| mention < crawl.links.start);
         let anchors = self.anchors[first..].iter().take_while(|(mention, _)| *mention < crawl.links.end);
@@ -77,9 +76,7 @@ impl<'a> LinkRows<'a> {
                 Some((link_list::place(&self.other, &self.same, target)?, text))
             })
             .collect();
-        // Stable: the first of several stays the first.
-        placed.sort_by_key(|&(place, _)| place);
-        placed.dedup_by_key(|&mut (place, _)| place);
+        first_of_each(&mut placed);
         placed
     }
 }
