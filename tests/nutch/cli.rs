@@ -140,7 +140,10 @@ fn a_segment_becomes_crawled_pages() {
             score: Score::new(1.5).unwrap(),
             time: Time(NOTES as u64 + 1),
             content_hash: Some(ContentHash::Text("66656463626139383736353433323130".into())),
-            links: vec![link("http://b.example/"), link("http://a.example/c")],
+            links: vec![
+                Link { anchor: Anchor::new("b"), ..link("http://b.example/") },
+                link("http://a.example/c"),
+            ],
         };
         assert_eq!(pages[0], first);
         assert_eq!(pages[1].url, url("http://a.example/y"));
