@@ -196,13 +196,14 @@ impl Editor<'_> {
         let mut same = other.split_off(n_other);
         let before = other.len() + same.len();
         let group = if target.domain() == source.key.domain() { &mut same } else { &mut other };
-        let is_new = group.binary_search(&index).map_err(|at| group.insert(at, index)).is_err();
-        if is_new {
+        let found = group.binary_search(&index);
+        if let Err(at) = found {
+            group.insert(at, index);
             self.changes.counters.links -= before as u64;
             self.put_links(txn, source.index, &other, &same)?;
         }
         let place = link_list::place(&other, &same, index).unwrap_or(before);
-        self.insert_anchor(txn, source.index, before, (place, is_new), anchor)
+        self.insert_anchor(txn, source.index, before, (place, found.is_err()), anchor)
     }
 
     /// Brings the anchors of a page, which had `links` links, in step with the link at a place, which may be a new
