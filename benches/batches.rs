@@ -134,7 +134,10 @@ fn crawled(page: &Page<'_>) -> CrawledPage {
         score: score(page.score),
         time: Time(0),
         content_hash: None,
-        links: page.links().map(|(text, number)| Link { url: url(text), score: score(number) }).collect(),
+        links: page
+            .links()
+            .map(|(text, number)| Link { url: url(text), score: score(number), anchor: None })
+            .collect(),
     }
 }
 

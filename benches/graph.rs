@@ -89,8 +89,9 @@ fn ingest(pages: u64, dir: &Path) {
             let link = |(url, score): (&str, f64)| Link {
                 url: PageUrl::parse(url).expect("a URL"),
                 score: Score::new(score).expect("a score"),
+                anchor: None,
             };
-            let Link { url, score } = link((page.url, page.score));
+            let Link { url, score, .. } = link((page.url, page.score));
             let links = page.links().map(link).collect();
             CrawledPage { url, score, time: Time(0), content_hash: None, links }
         });

@@ -11,7 +11,11 @@ use aduana::types::{CrawledPage, Edit, Link, PageIndex, PageUrl, Score, Time, ed
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 fn link(url: &str, score: f64) -> Link {
-    Link { url: PageUrl::parse(url).expect("a URL"), score: Score::new(score).expect("a score") }
+    Link {
+        url: PageUrl::parse(url).expect("a URL"),
+        score: Score::new(score).expect("a score"),
+        anchor: None,
+    }
 }
 
 fn urls(criterion: &mut Criterion) {

@@ -34,7 +34,11 @@ fn limits() -> Limits {
 }
 
 fn link(url: &str, score: f64) -> Link {
-    Link { url: PageUrl::parse(url).expect("a URL"), score: Score::new(score).expect("a score") }
+    Link {
+        url: PageUrl::parse(url).expect("a URL"),
+        score: Score::new(score).expect("a score"),
+        anchor: None,
+    }
 }
 
 /// A database with a hot domain of so many pages.

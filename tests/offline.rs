@@ -13,7 +13,7 @@ use aduana::frontier::{Frontier, HandOut, Options, offline};
 use aduana::graph_file::GraphReader;
 use aduana::pagedb::Status;
 use aduana::types::time::ManualClock;
-use aduana::types::{ContentHash, CrawledPage, Link, PageUrl, Score, Time, UrlHasher};
+use aduana::types::{Anchor, ContentHash, CrawledPage, Link, PageUrl, Score, Time, UrlHasher};
 
 const START: Time = Time(1_700_000_000_000);
 /// A database of the first format, as it was released.
@@ -46,7 +46,7 @@ fn url(text: &str) -> PageUrl {
 }
 
 fn link(text: &str, score: f64) -> Link {
-    Link { url: url(text), score: Score::new(score).unwrap() }
+    Link { url: url(text), score: Score::new(score).unwrap(), anchor: None }
 }
 
 fn page(text: &str, links: &[(&str, f64)]) -> CrawledPage {
@@ -180,6 +180,8 @@ fn format_1() -> tempfile::TempDir {
 fn a_database_of_format_1_opens_and_is_whole() {
     let dir = format_1();
     stdout(dir.path(), &["check", "old.db"]);
+    // It has no such table.
+    assert_eq!(stdout(dir.path(), &["dump", "anchors", "old.db"]), "");
     let (frontier, clock) = open(&dir.path().join("old.db"), |options| options.max_crawl_depth = Some(2));
     let of = |text: &str| {
         let snapshot = frontier.snapshot().unwrap();
@@ -396,6 +398,7 @@ fn pages_and_links_are_edited_and_found_at_the_command_line() {
     pages[0].content_hash = Some(ContentHash::Number(7));
     pages[1].content_hash = Some(ContentHash::Number(7));
     pages[2].content_hash = Some(ContentHash::Number(8));
+    pages[0].links[0].anchor = Anchor::new("x, of b");
     frontier.submit(&pages).unwrap().wait().unwrap();
     let refused = aduana(dir.path(), &["page", "delete", "db", "http://a.example/"]);
     let told = String::from_utf8(refused.stderr).unwrap();
@@ -409,6 +412,15 @@ fn pages_and_links_are_edited_and_found_at_the_command_line() {
         run(&["link", "list", "db", "--to", "http://b.example/x"]),
         "http://a.example/\nhttp://b.example/\n"
     );
+    assert_eq!(
+        run(&["link", "list", "db", "--to", "http://b.example/x", "--anchors"]),
+        "http://a.example/\tx, of b\nhttp://b.example/\n"
+    );
+    assert_eq!(
+        run(&["link", "list", "db", "--from", "http://a.example/", "--anchors"]),
+        "http://b.example/x\tx, of b\nhttp://a.example/2\n"
+    );
+    assert_eq!(run(&["dump", "anchors", "db"]), "http://a.example/\thttp://b.example/x\tx, of b\n");
     assert_eq!(run(&["link", "list", "db", "--from-content", "7"]).lines().count(), 2);
     run(&["page", "delete", "db", "http://a.example/", "http://nowhere.example/"]);
     run(&["page", "add", "db", "http://d.example/", "--score", "2", "--content-hash", "8"]);
@@ -422,7 +434,8 @@ fn pages_and_links_are_edited_and_found_at_the_command_line() {
         "--linked-from",
         "http://d.example/",
     ]);
-    run(&["link", "add", "db", "http://d.example/", "http://f.example/"]);
+    run(&["link", "add", "db", "http://d.example/", "http://f.example/", "--anchor", " see\tf "]);
+    assert_eq!(run(&["dump", "anchors", "db"]), "http://d.example/\thttp://f.example/\tsee f\n");
     let found = "http://a.example/2\nhttp://b.example/\nhttp://b.example/x\nhttp://c.example/\nhttp://d.example/\n\
                  http://e.example/\nhttp://f.example/\n";
     assert_eq!(run(&["find", "db"]), found);

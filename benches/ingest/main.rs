@@ -152,7 +152,8 @@ fn parse(line: &str) -> CrawledPage {
     let mut links = fields(line).map(|(url, score)| Link {
         url: PageUrl::parse(url).expect("a URL"),
         score: Score::new(score).expect("a score"),
+        anchor: None,
     });
-    let Link { url, score } = links.next().expect("a page");
+    let Link { url, score, .. } = links.next().expect("a page");
     CrawledPage { url, score, time: Time(0), content_hash: None, links: links.collect() }
 }

@@ -56,6 +56,13 @@ enum What {
         #[arg(long)]
         other_domains: bool,
     },
+    /// Links that have an anchor, one a line
+    ///
+    /// Separated by tabs: URL of the page, URL that it links to, text of the link.
+    Anchors {
+        /// The database: the folder that page_db_path names
+        path: PathBuf,
+    },
 }
 
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -63,6 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         What::Info { path, json } => info(&open(&path)?, json, &mut out)?,
         What::Links { path, urls, other_domains } => links(&open(&path)?, urls, other_domains, &mut out)?,
+        What::Anchors { path } => anchors(&open(&path)?, &mut out)?,
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -122,6 +130,21 @@ fn links(db: &PageDb, urls: bool, other_domains: bool, out: &mut impl Write) -> 
             }
         }
         writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn anchors(db: &PageDb, out: &mut impl Write) -> anyhow::Result<()> {
+    for row in db.anchors() {
+        let row = row?;
+        // As in `links`.
+        let snapshot = db.snapshot()?;
+        let Some((_, page)) = snapshot.url(row.page)? else { continue };
+        for (target, anchor) in row.anchors {
+            if let Some((_, url)) = snapshot.url(target)? {
+                writeln!(out, "{page}\t{url}\t{}", anchor.as_str())?;
+            }
+        }
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub struct Args {
     /// The file to write; - is the standard output. It appears when it is complete
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Also the URLs that each crawled page links to; a link graph has them anyway
+    /// Also the URLs that each crawled page links to (NDJSON: with their anchors); a link graph has them anyway
     #[arg(long)]
     links: bool,
     #[command(flatten)]

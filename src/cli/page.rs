@@ -1,5 +1,6 @@
 //! `aduana page` and `aduana link`: single pages and links of a database that no server has open.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use super::stdout::Stdout;
 use crate::frontier::{FrontierError, offline};
 use crate::pagedb::PageDb;
 use crate::types::edit::web::{Adding, History, LinkSource, NewLink, NewPage};
-use crate::types::{Clock, ContentHash, PageIndex, PageUrl, Score, SystemClock, WebEdit};
+use crate::types::{Anchor, Clock, ContentHash, PageIndex, PageUrl, Score, SystemClock, WebEdit};
 
 /// Show, add or delete pages
 ///
@@ -81,7 +82,7 @@ enum IfPresent {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  aduana link list aduana.db --from http://a.example/
+  aduana link list aduana.db --from http://a.example/ --anchors
   aduana link list aduana.db --to http://a.example/ | wc -l
   aduana link add aduana.db http://a.example/ http://b.example/")]
 pub struct LinkArgs {
@@ -97,6 +98,9 @@ enum LinkWhat {
         path: PathBuf,
         #[command(flatten)]
         end: LinkEnd,
+        /// The text of the link behind each URL that has one, after a tab
+        #[arg(long, conflicts_with = "from_content")]
+        anchors: bool,
     },
     /// Add a link; its source must have been crawled
     Add {
@@ -107,6 +111,9 @@ enum LinkWhat {
         /// The score that it gives its target
         #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
         score: f64,
+        /// Its text
+        #[arg(long, value_name = "TEXT")]
+        anchor: Option<String>,
     },
 }
 
@@ -140,7 +147,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let link = match linked_from {
                 Some(from) => {
                     let from = LinkSource::Page(parse(&from)?);
-                    Some(NewLink { from, to: url.clone(), score: Score::ZERO })
+                    Some(NewLink { from, to: url.clone(), score: Score::ZERO, anchor: None })
                 }
                 None => None,
             };
@@ -167,10 +174,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 pub fn run_link(args: LinkArgs) -> anyhow::Result<ExitCode> {
     match args.what {
-        LinkWhat::List { path, end } => list(&path, &end)?,
-        LinkWhat::Add { path, from, to, score } => {
+        LinkWhat::List { path, end, anchors } => list(&path, &end, anchors)?,
+        LinkWhat::Add { path, from, to, score, anchor } => {
             let from = LinkSource::Page(parse(&from)?);
-            let link = NewLink { from, to: parse(&to)?, score: Score::new(score)? };
+            let anchor = anchor.as_deref().and_then(Anchor::new);
+            let link = NewLink { from, to: parse(&to)?, score: Score::new(score)?, anchor };
             edit(&path, &[WebEdit::AddLink(link)])?;
         }
     }
@@ -185,7 +193,7 @@ fn show(path: &Path, url: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-fn list(path: &Path, end: &LinkEnd) -> anyhow::Result<()> {
+fn list(path: &Path, end: &LinkEnd, anchors: bool) -> anyhow::Result<()> {
     let db = open(path)?;
     let pages = match (&end.from, &end.from_content, &end.to) {
         (Some(url), ..) => db.snapshot()?.links(index(&db, url)?)?.unwrap_or_default(),
@@ -193,13 +201,25 @@ fn list(path: &Path, end: &LinkEnd) -> anyhow::Result<()> {
         (_, _, Some(url)) => links_to(&db, index(&db, url)?)?,
         (None, None, None) => Vec::new(),
     };
+    let to = end.to.as_deref().filter(|_| anchors).map(|url| index(&db, url)).transpose()?;
+    let mut texts: HashMap<PageIndex, Anchor> = HashMap::new();
+    if let Some(from) = end.from.as_deref().filter(|_| anchors) {
+        texts.extend(db.snapshot()?.anchors(index(&db, from)?)?);
+    }
     let mut out = Stdout::lock();
     for pages in pages.chunks(1_000) {
         let snapshot = db.snapshot()?;
         for &page in pages {
             // What was deleted meanwhile has no URL any more.
-            if let Some((_, url)) = snapshot.url(page)? {
-                writeln!(out, "{url}")?;
+            let Some((_, url)) = snapshot.url(page)? else { continue };
+            let of_link = |(target, anchor)| (Some(target) == to).then_some(anchor);
+            let anchor = match to {
+                Some(_) => snapshot.anchors(page)?.into_iter().find_map(of_link),
+                None => texts.remove(&page),
+            };
+            match anchor {
+                Some(anchor) => writeln!(out, "{url}\t{}", anchor.as_str())?,
+                None => writeln!(out, "{url}")?,
             }
         }
     }

@@ -15,7 +15,7 @@ use super::{Frontier, FrontierError, Inner};
 use crate::graph::{GraphOptions, LinkGraph, Watch};
 use crate::log::Position;
 use crate::pagedb::{PageDbError, Snapshot};
-use crate::types::{PageIndex, PageUrl};
+use crate::types::{Anchor, PageIndex, PageUrl};
 
 /// So many changed pages are always put up with: their rows are read in a few milliseconds.
 const FEW_CHANGED: usize = 20_000;
@@ -221,6 +221,27 @@ impl Frontier {
             }
         }
         Ok(())
+    }
+
+    /// The anchors of links, given as source and target, as of the last batch; `None` for a link without one. Costs a
+    /// read a source: links of one are best given next to each other.
+    ///
+    /// # Errors
+    /// What LMDB says.
+    pub fn anchors_of(&self, links: &[(PageIndex, PageIndex)]) -> Result<Vec<Option<Anchor>>, FrontierError> {
+        let mut found = Vec::with_capacity(links.len());
+        for links in links.chunks(CHUNK) {
+            let snapshot = self.inner.db.snapshot()?;
+            for links in links.chunk_by(|a, b| a.0 == b.0) {
+                let mut anchors = snapshot.anchors(links[0].0)?;
+                anchors.sort_unstable_by_key(|&(target, _)| target);
+                found.extend(links.iter().map(|&(_, target)| {
+                    let at = anchors.binary_search_by_key(&target, |&(of, _)| of).ok()?;
+                    Some(anchors[at].1.clone())
+                }));
+            }
+        }
+        Ok(found)
     }
 
     /// The URLs of pages, each read for many at a time; those deleted meanwhile are left out.

@@ -3,7 +3,8 @@
 use super::scoring::stored;
 use super::{Frontier, FrontierError, layout};
 use crate::pagedb::{
-    ContentStream, LinkStream, Page, PageStream, Progress, Report, RoundScores, Scope, StateStream, UrlStream,
+    AnchorStream, ContentStream, LinkStream, Page, PageStream, Progress, Report, RoundScores, Scope,
+    StateStream, UrlStream,
 };
 use crate::types::{ContentHash, DomainUnit, PageIndex, PageUrl};
 
@@ -11,6 +12,11 @@ impl Frontier {
     /// Every crawled page with its links; with `only_other_domains` just those that lead to another domain.
     pub fn links(&self, only_other_domains: bool) -> LinkStream<'_> {
         self.inner.db.links(only_other_domains)
+    }
+
+    /// Every link that has an anchor, page by page.
+    pub fn anchors(&self) -> AnchorStream<'_> {
+        self.inner.db.anchors()
     }
 
     /// Everything known of every page.
@@ -47,6 +53,11 @@ impl Frontier {
     /// What LMDB says, here and below.
     pub fn has_content(&self, hash: &ContentHash) -> Result<bool, FrontierError> {
         Ok(self.inner.db.snapshot()?.has_content(hash)?)
+    }
+
+    /// The index of a page; `None` if it is not known.
+    pub fn index_of(&self, url: &PageUrl) -> Result<Option<PageIndex>, FrontierError> {
+        Ok(self.inner.db.snapshot()?.find(url)?.map(|(_, state)| state.index))
     }
 
     /// The pages that this page links to, in order of first sight; `None` if it is not known.

@@ -15,7 +15,7 @@ struct Db {
 }
 
 fn link(text: &str) -> Link {
-    Link { url: PageUrl::parse(text).unwrap(), score: Score::new(0.5).unwrap() }
+    Link { url: PageUrl::parse(text).unwrap(), score: Score::new(0.5).unwrap(), anchor: None }
 }
 
 /// The edit of a crawled page.

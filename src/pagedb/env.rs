@@ -9,6 +9,7 @@ use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, RwTxn, With
 use parking_lot::lock_api::ArcRwLockReadGuard;
 use parking_lot::{RawRwLock, RwLock};
 
+use super::anchors::AnchorTable;
 use super::apply::Merging;
 use super::info;
 use super::scoring::Scoring;
@@ -67,10 +68,11 @@ pub(super) struct Tables {
     pub content: Table,
     pub schedule: Table,
     pub leases: Table,
+    pub anchors: AnchorTable,
 }
 
 impl Tables {
-    pub(super) const NAMES: [&'static str; 10] = [
+    pub(super) const NAMES: [&'static str; 11] = [
         "info",
         "hash2idx",
         "hash2info",
@@ -81,10 +83,21 @@ impl Tables {
         "content",
         "schedule",
         "leases",
+        "anchors",
     ];
 
-    /// Opens or creates each table by its name.
-    fn try_new<E>(mut table: impl FnMut(&'static str) -> Result<Table, E>) -> Result<Tables, E> {
+    /// Creates the tables that are not there.
+    fn create(env: &Env<WithoutTls>, txn: &mut RwTxn<'_>) -> Result<Tables, PageDbError> {
+        let mut create = |name| Ok(env.create_database(txn, Some(name))?);
+        let anchors = AnchorTable(Some(create("anchors")?));
+        Tables::try_new(create, anchors)
+    }
+
+    /// Opens each table by its name.
+    fn try_new(
+        mut table: impl FnMut(&'static str) -> Result<Table, PageDbError>,
+        anchors: AnchorTable,
+    ) -> Result<Tables, PageDbError> {
         Ok(Tables {
             info: table("info")?,
             hash2idx: table("hash2idx")?,
@@ -96,11 +109,13 @@ impl Tables {
             content: table("content")?,
             schedule: table("schedule")?,
             leases: table("leases")?,
+            anchors,
         })
     }
 
-    pub(super) fn named(&self) -> [(&'static str, Table); 10] {
-        [
+    /// Each table that is there, in the order of [`Tables::NAMES`].
+    pub(super) fn named(&self) -> Vec<(&'static str, Table)> {
+        let mut named = vec![
             ("info", self.info),
             ("hash2idx", self.hash2idx),
             ("hash2info", self.hash2info),
@@ -111,7 +126,9 @@ impl Tables {
             ("content", self.content),
             ("schedule", self.schedule),
             ("leases", self.leases),
-        ]
+        ];
+        named.extend(self.anchors.0.map(|anchors| ("anchors", anchors)));
+        named
     }
 }
 
@@ -169,7 +186,7 @@ impl PageDb {
         if let Some(info) = env.open_database::<Bytes, Bytes>(&txn, Some("info"))? {
             check_format(path, info.get(&txn, info::FORMAT_KEY)?)?;
         }
-        let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
+        let tables = Tables::create(&env, &mut txn)?;
         let unit = info::domain_unit_name(options.domain_unit);
         match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
             None => {
@@ -207,7 +224,10 @@ impl PageDb {
         let txn = env.read_txn()?;
         let info = env.open_database::<Bytes, Bytes>(&txn, Some("info"))?.ok_or_else(missing)?;
         check_format(path, info.get(&txn, info::FORMAT_KEY)?)?;
-        let tables = Tables::try_new(|name| env.open_database(&txn, Some(name))?.ok_or_else(missing))?;
+        // Came later than the others.
+        let anchors = AnchorTable(env.open_database(&txn, Some("anchors"))?);
+        let open = |name| env.open_database(&txn, Some(name))?.ok_or_else(missing);
+        let tables = Tables::try_new(open, anchors)?;
         let unit = match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
             Some(b"registrable") => DomainUnit::Registrable,
             _ => DomainUnit::Host,
@@ -334,7 +354,7 @@ fn open_env(path: &Path, map_size: usize, flags: EnvFlags) -> Result<Env<Without
 pub(super) fn create_env(path: &Path, map_size: usize) -> Result<(Env<WithoutTls>, Tables), PageDbError> {
     let env = open_env(path, map_size, EnvFlags::empty())?;
     let mut txn = env.write_txn()?;
-    let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
+    let tables = Tables::create(&env, &mut txn)?;
     txn.commit()?;
     Ok((env, tables))
 }
@@ -347,7 +367,7 @@ pub(super) fn create_unsynced_env(
 ) -> Result<(Env<WithoutTls>, Tables), PageDbError> {
     let env = open_env(path, map_size, EnvFlags::NO_SYNC)?;
     let mut txn = env.write_txn()?;
-    let tables = Tables::try_new(|name| env.create_database(&mut txn, Some(name)))?;
+    let tables = Tables::create(&env, &mut txn)?;
     txn.commit()?;
     Ok((env, tables))
 }

@@ -3,7 +3,7 @@
 use super::apply::Rules;
 use super::env::{PageDb, PageDbOptions};
 use crate::types::codec::example::{document, hex};
-use crate::types::{ContentHash, CrawledPage, Link, PageKey, PageUrl, Score, Time, edit};
+use crate::types::{Anchor, ContentHash, CrawledPage, Link, PageKey, PageUrl, Score, Time, edit};
 
 const START: Time = Time(1_435_048_846_000);
 const HOUR: u64 = 3_600_000;
@@ -13,7 +13,7 @@ fn url(text: &str) -> PageUrl {
 }
 
 fn link(text: &str, score: f64) -> Link {
-    Link { url: url(text), score: Score::new(score).unwrap() }
+    Link { url: url(text), score: Score::new(score).unwrap(), anchor: None }
 }
 
 /// A seed, its hand-out, what a spider found there, and the hand-out of a link.
@@ -30,7 +30,7 @@ fn edits(key_of: impl Fn(&str) -> PageKey) -> Vec<Vec<u8>> {
         time: Time(START.0 + 1_500),
         content_hash: Some(ContentHash::Number(7)),
         links: vec![
-            link("http://a.example/about", 0.25),
+            Link { anchor: Anchor::new("About us"), ..link("http://a.example/about", 0.25) },
             link("https://b.example/", 0.0),
             link("https://a.example/", 0.0),
         ],

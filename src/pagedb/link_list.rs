@@ -18,6 +18,12 @@ pub fn encode(other_domains: &[PageIndex], same_domain: &[PageIndex], out: &mut 
     }
 }
 
+/// The place of a target in the list that both groups make.
+pub fn place(other_domains: &[PageIndex], same_domain: &[PageIndex], target: PageIndex) -> Option<usize> {
+    let in_same = || Some(other_domains.len() + same_domain.binary_search(&target).ok()?);
+    other_domains.binary_search(&target).ok().or_else(in_same)
+}
+
 /// Number of links in a coded list.
 pub fn count(bytes: &[u8]) -> Result<u64, Malformed> {
     let mut reader = Reader::new(bytes);

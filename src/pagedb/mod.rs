@@ -3,6 +3,8 @@
 //! `docs/format.md` specifies each byte. A batch of edits comes in through [`PageDb::apply`]; everything
 //! else reads: single rows through a [`Snapshot`], whole tables through the streams.
 
+mod anchor_list;
+mod anchors;
 mod apply;
 mod backup;
 mod bits;
@@ -29,6 +31,7 @@ mod test_db;
 mod url_record;
 mod warm;
 
+pub use anchors::{AnchorStream, PageAnchors};
 pub use apply::{Applied, Merging, Part, RoundScores, Rules, ScheduleChange};
 pub use by_content::ContentStream;
 pub use by_url::{Scope, UrlStream};

@@ -25,7 +25,7 @@ use crate::types::{PageIndex, PageKey, PageUrl};
 pub(super) const CHUNK_ROWS: usize = 1_000;
 
 /// Bytes after which a chunk ends before that: link lists can be long.
-const CHUNK_BYTES: usize = 1 << 20;
+pub(super) const CHUNK_BYTES: usize = 1 << 20;
 
 /// A table, or several joined, that a [`Stream`] reads.
 pub trait Rows {
@@ -281,7 +281,7 @@ fn states_after(
     }))
 }
 
-fn range_after<'t>(
+pub(super) fn range_after<'t>(
     txn: &'t RoTxn<'_>,
     table: Table,
     after: Option<&[u8]>,

@@ -3,7 +3,9 @@
 use tempfile::TempDir;
 
 use super::{PageDb, PageDbOptions, Rules};
-use crate::types::{ContentHash, CrawledPage, Link, PageKey, PageUrl, Score, Time, UrlHasher, WebEdit, edit};
+use crate::types::{
+    Anchor, ContentHash, CrawledPage, Link, PageKey, PageUrl, Score, Time, UrlHasher, WebEdit, edit,
+};
 
 pub const NOW: Time = Time(1_700_000_000_000);
 
@@ -19,7 +21,7 @@ pub fn url(text: &str) -> PageUrl {
 }
 
 pub fn link(text: &str, score: f64) -> Link {
-    Link { url: url(text), score: Score::new(score).unwrap() }
+    Link { url: url(text), score: Score::new(score).unwrap(), anchor: None }
 }
 
 pub fn page(text: &str, hash: Option<u64>, links: &[&str]) -> CrawledPage {
@@ -47,15 +49,18 @@ impl TestDb {
     }
 
     /// A database with rows of every kind in every table: crawled pages with and without content hash,
-    /// scheduled ones, a leased one, one too deep, two sites of one domain.
+    /// scheduled ones, a leased one, one too deep, two sites of one domain, links with anchors.
     pub fn with_everything() -> TestDb {
         let mut db = TestDb::with(UrlHasher::default(), Some(2));
         db.seeds(&["http://a.example/", "http://b.example/"]);
-        db.crawl(&page(
+        let mut start = page(
             "http://a.example/",
             Some(7),
             &["http://a.example/1", "http://a.example/2", "https://a.example/3", "http://b.example/"],
-        ));
+        );
+        start.links[1].anchor = Anchor::new("two");
+        start.links[3].anchor = Anchor::new("beyond");
+        db.crawl(&start);
         db.crawl(&page("http://a.example/1", None, &["http://a.example/4", "http://c.example/"]));
         db.crawl(&page("http://a.example/4", Some(7), &["http://a.example/deep"]));
         db.hand_out(&["http://a.example/2"], Time(NOW.0 + 1_000));

@@ -9,7 +9,7 @@ use super::error::{ApiError, nearest, quoted};
 use super::page_json::bad_url;
 use crate::types::edit::web::{Adding, History, LinkSource, NewLink, NewPage};
 use crate::types::page::MAX_CONTENT_HASH_BYTES;
-use crate::types::{ContentHash, PageUrl, Score, Time, WebEdit};
+use crate::types::{Anchor, ContentHash, PageUrl, Score, Time, WebEdit};
 
 const PAGE: [&str; 9] = [
     "url",
@@ -22,7 +22,7 @@ const PAGE: [&str; 9] = [
     "content_score",
     "content_hash",
 ];
-const LINK: [&str; 4] = ["from", "from_content", "to", "score"];
+const LINK: [&str; 5] = ["from", "from_content", "to", "score", "anchor"];
 
 /// Reads pages to be added.
 ///
@@ -64,7 +64,8 @@ fn read_link(object: Object, at: &str) -> Result<NewLink, ApiError> {
             return Err(fields.bad("from_content", "stands beside from", "give one of them"));
         }
     };
-    Ok(NewLink { from, to: fields.need_url("to")?, score: fields.score("score")? })
+    let (to, score, anchor) = (fields.need_url("to")?, fields.score("score")?, fields.anchor("anchor")?);
+    Ok(NewLink { from, to, score, anchor })
 }
 
 /// A page has a history if one of its fields is given; others then have their defaults.
@@ -213,6 +214,14 @@ impl<'a> Fields<'a> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let count = value.as_u64().and_then(|count| u32::try_from(count).ok());
         count.map(Some).ok_or_else(|| self.bad(name, "no count", "give an integer from 0 to 4294967295"))
+    }
+
+    fn anchor(&mut self, name: &str) -> Result<Option<Anchor>, ApiError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Anchor::new(&text)),
+            Some(_) => Err(self.bad(name, "no string", "give a string with the text of the link")),
+        }
     }
 
     fn hash(&mut self, name: &str) -> Result<Option<ContentHash>, ApiError> {

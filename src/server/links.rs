@@ -13,7 +13,7 @@ use super::out_stream::{Lines, answer};
 use super::pages::{bad_cursor, limit};
 use super::query::Params;
 use crate::frontier::{Frontier, FrontierError};
-use crate::types::{PageIndex, PageUrl};
+use crate::types::{Anchor, PageIndex, PageUrl};
 
 /// Links resolved at a time.
 const CHUNK: usize = 1_000;
@@ -23,12 +23,20 @@ struct LinkOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<&'a str>,
     to: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchor: Option<&'a str>,
     cursor: String,
 }
 
 pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, ApiError> {
-    let params = Params::of(&uri, &["from", "from_content", "to", "after", "limit"])?;
+    let params = Params::of(&uri, &["from", "from_content", "to", "anchors", "after", "limit"])?;
     let limit = limit(&params)?;
+    // Those of one page are read with its links.
+    let anchors = match params.get("from") {
+        Some(_) => params.word("anchors", &["true", "false"])?,
+        None => params.word("anchors", &["false", "true"])?,
+    };
+    let anchors = anchors == "true";
     let given: Vec<&str> =
         ["from", "from_content", "to"].into_iter().filter(|name| params.get(name).is_some()).collect();
     if let [_, second, ..] = given[..] {
@@ -40,12 +48,18 @@ pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Ap
     if let Some(url) = params.url("from")? {
         let after = after.map(read_index).transpose()?;
         let targets = api.frontier.links_from(&url)?.ok_or_else(|| unknown("from", &url))?;
-        return one_end(&api, limit, targets, after, End::To(Some(url)));
+        let anchors = if anchors { api.frontier.index_of(&url)? } else { None };
+        return one_end(&api, limit, targets, after, End::To(Some(url)), anchors);
     }
     if let Some(hash) = params.hash("from_content")? {
         let after = after.map(read_index).transpose()?;
         let targets = api.frontier.links_from_content(&hash)?;
-        return one_end(&api, limit, targets, after, End::To(None));
+        if anchors {
+            return Err(ApiError::bad_request("goes not with from_content")
+                .field("anchors")
+                .hint("ask for the links of each page with this content"));
+        }
+        return one_end(&api, limit, targets, after, End::To(None), None);
     }
     if let Some(url) = params.url("to")? {
         let after = after.map(read_index).transpose()?;
@@ -57,10 +71,11 @@ pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Ap
             Ok(found) => found?.ok_or_else(|| unknown("to", &url))?,
             Err(_) => return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "reading links failed")),
         };
-        return one_end(&api, limit, sources, after, End::From(url));
+        let anchors = if anchors { api.frontier.index_of(&url)? } else { None };
+        return one_end(&api, limit, sources, after, End::From(url), anchors);
     }
     let after = after.map(read_pair).transpose()?;
-    answer(&api, limit, move |frontier, lines| all(frontier, lines, after))
+    answer(&api, limit, move |frontier, lines| all(frontier, lines, after, anchors))
 }
 
 /// Which end of the links is the same for all.
@@ -77,18 +92,28 @@ fn one_end(
     pages: Vec<PageIndex>,
     after: Option<PageIndex>,
     end: End,
+    with_anchors: Option<PageIndex>,
 ) -> Result<Response, ApiError> {
     answer(api, limit, move |frontier, lines| {
         let first = after.map_or(0, |after| pages.partition_point(|&page| page <= after));
         for pages in pages[first..].chunks(CHUNK) {
-            for (index, url) in frontier.urls_of(pages)? {
-                let cursor = index.to_string();
-                let link = match &end {
-                    End::To(from) => {
-                        LinkOut { from: from.as_ref().map(PageUrl::as_str), to: url.as_str(), cursor }
-                    }
-                    End::From(to) => LinkOut { from: Some(url.as_str()), to: to.as_str(), cursor },
+            let urls = frontier.urls_of(pages)?;
+            let links = with_anchors.map(|one| {
+                let link = |&(other, _): &(PageIndex, PageUrl)| match end {
+                    End::To(_) => (one, other),
+                    End::From(_) => (other, one),
                 };
+                urls.iter().map(link).collect::<Vec<_>>()
+            });
+            let anchors = frontier.anchors_of(&links.unwrap_or_default())?;
+            for (n, (index, url)) in urls.iter().enumerate() {
+                let cursor = index.to_string();
+                let anchor = anchors.get(n).and_then(Option::as_ref).map(Anchor::as_str);
+                let (from, to) = match &end {
+                    End::To(from) => (from.as_ref().map(PageUrl::as_str), url.as_str()),
+                    End::From(to) => (Some(url.as_str()), to.as_str()),
+                };
+                let link = LinkOut { from, to, anchor, cursor };
                 if !lines.send(&link) {
                     return Ok(());
                 }
@@ -102,9 +127,10 @@ fn all(
     frontier: &Frontier,
     lines: &mut Lines,
     after: Option<(PageIndex, PageIndex)>,
+    with_anchors: bool,
 ) -> Result<(), FrontierError> {
     let mut failed = None;
-    frontier.links_by_target(after, |links| match send_all(frontier, lines, links) {
+    frontier.links_by_target(after, |links| match send_all(frontier, lines, links, with_anchors) {
         Ok(more) => more,
         Err(error) => {
             failed = Some(error);
@@ -118,15 +144,20 @@ fn send_all(
     frontier: &Frontier,
     lines: &mut Lines,
     links: &[(PageIndex, PageIndex)],
+    with_anchors: bool,
 ) -> Result<bool, FrontierError> {
     for links in links.chunk_by(|a, b| a.0 == b.0) {
         let target = links[0].0;
         let to = frontier.urls_of(&[target])?;
         let Some((_, to)) = to.first() else { continue };
         let sources: Vec<PageIndex> = links.iter().map(|link| link.1).collect();
-        for (source, from) in frontier.urls_of(&sources)? {
+        let sources = frontier.urls_of(&sources)?;
+        let of_anchors = sources.iter().filter(|_| with_anchors).map(|&(source, _)| (source, target));
+        let anchors = frontier.anchors_of(&of_anchors.collect::<Vec<_>>())?;
+        for (n, (source, from)) in sources.iter().enumerate() {
             let cursor = format!("{target}-{source}");
-            if !lines.send(&LinkOut { from: Some(from.as_str()), to: to.as_str(), cursor }) {
+            let anchor = anchors.get(n).and_then(Option::as_ref).map(Anchor::as_str);
+            if !lines.send(&LinkOut { from: Some(from.as_str()), to: to.as_str(), anchor, cursor }) {
                 return Ok(false);
             }
         }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeSeed;
 
 use super::error::{ApiError, quoted};
-use crate::types::{ContentHash, CrawledPage, Link, LinkResolver, PageUrl, Score, Time, UrlError};
+use crate::types::{Anchor, ContentHash, CrawledPage, Link, LinkResolver, PageUrl, Score, Time, UrlError};
 use seeds::{BodySeed, PageSeed};
 use trail::Trail;
 
@@ -31,6 +31,7 @@ pub struct RawPage<'a> {
 pub struct RawLink<'a> {
     url: Cow<'a, str>,
     score: Score,
+    anchor: Option<Cow<'a, str>>,
 }
 
 /// What a body holds: one page, or a list of them.
@@ -100,7 +101,10 @@ impl Pages {
         let mut links = Vec::with_capacity(raw.links.len());
         for link in &raw.links {
             match resolver.resolve(&link.url) {
-                Ok(url) => links.push(Link { url, score: link.score }),
+                Ok(url) => {
+                    let anchor = link.anchor.as_deref().and_then(Anchor::new);
+                    links.push(Link { url, score: link.score, anchor });
+                }
                 Err(_) => self.skipped_links += 1,
             }
         }
@@ -167,6 +171,16 @@ mod tests {
             ("http://a.example/dir/w", 0.0),
         ];
         assert_eq!(links, expected.map(|(url, score)| (url.to_owned(), score)));
+    }
+
+    #[test]
+    fn a_link_may_have_an_anchor() {
+        let body = r#"{"url": "http://a.example/", "links": [["/1", 0.5, "read\n\t more"], ["/2", null, "\u00a0"],
+            ["/3", null, null], ["/4", 0, "x"], ["mailto:x@y", 0, "write to us"], "/5"]}"#;
+        let links = page(body).links;
+        let anchors: Vec<_> = links.iter().map(|link| link.anchor.as_ref().map(Anchor::as_str)).collect();
+        assert_eq!(anchors, [Some("read more"), None, None, Some("x"), None]);
+        assert_eq!(links[0].score.get(), 0.5);
     }
 
     #[test]

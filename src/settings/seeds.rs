@@ -59,7 +59,7 @@ fn parse_line(line: &[u8]) -> Result<Option<Link>, Problem> {
         }
     };
     match words.next() {
-        None => Ok(Some(Link { url, score })),
+        None => Ok(Some(Link { url, score, anchor: None })),
         Some(rest) => Err(Problem::Rest(rest.to_owned())),
     }
 }

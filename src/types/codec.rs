@@ -135,6 +135,13 @@ pub mod example {
         bytes.join(" ")
     }
 
+    /// The bytes of the document's line `name = bytes`.
+    pub fn documented(name: &str) -> Vec<u8> {
+        let line = document().lines().find_map(|line| line.trim_start().strip_prefix(&format!("{name} = ")));
+        let bytes = line.unwrap_or_else(|| panic!("docs/format.md should have a line {name}")).split(' ');
+        bytes.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+    }
+
     /// Fails unless the document has a line `name = bytes`.
     pub fn assert_documented(name: &str, bytes: &[u8]) {
         let line = format!("{name} = {}", hex(bytes));

@@ -8,7 +8,7 @@ pub mod web;
 pub use web::WebEdit;
 
 use super::codec::{Malformed, Reader, flag, put_bytes, put_f32, put_varint};
-use super::{ContentHash, CrawledPage, Link, PageKey, Score, Time};
+use super::{ContentHash, CrawledPage, Link, PageKey, Score, Time, anchor};
 
 const CRAWLED: u8 = 1;
 const SEEDS: u8 = 2;
@@ -17,6 +17,7 @@ const EXPIRE: u8 = 4;
 
 const HAS_SCORE: u8 = 1;
 const HAS_CONTENT_HASH: u8 = 2;
+const HAS_ANCHORS: u8 = 4;
 
 /// An edit as it is read from the log: text and lists borrow from the encoded bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +43,8 @@ pub struct CrawledEdit<'a> {
     pub time: Time,
     pub content_hash: Option<&'a [u8]>,
     pub links: Vec<(UrlRef<'a>, Score)>,
+    /// Places in `links`, ascending, and the links' texts.
+    pub anchors: Vec<(usize, &'a str)>,
 }
 
 /// [`Edit::Seeds`].
@@ -67,7 +70,13 @@ pub fn encode_crawled(page: &CrawledPage, out: &mut Vec<u8>) {
     }
     let has_score = page.score != Score::ZERO;
     out.push(CRAWLED);
-    out.push(flag(has_score, HAS_SCORE) | flag(page.content_hash.is_some(), HAS_CONTENT_HASH));
+    let anchors = || (0..).zip(&page.links).filter_map(|(n, link)| Some((n, link.anchor.as_ref()?.as_str())));
+    let n_anchors = anchors().count();
+    out.push(
+        flag(has_score, HAS_SCORE)
+            | flag(page.content_hash.is_some(), HAS_CONTENT_HASH)
+            | flag(n_anchors > 0, HAS_ANCHORS),
+    );
     put_varint(out, page.time.0);
     if has_score {
         put_f32(out, page.score.get());
@@ -79,6 +88,10 @@ pub fn encode_crawled(page: &CrawledPage, out: &mut Vec<u8>) {
     // The page's own site is always the first.
     put_bytes(out, page.url.path().as_bytes());
     encode_links(&page.links, &sites, out);
+    if n_anchors > 0 {
+        put_varint(out, n_anchors as u64);
+        anchor::put_list(anchors(), out);
+    }
 }
 
 /// Appends the bytes of [`Edit::Seeds`] to `out`.
@@ -134,7 +147,7 @@ impl<'a> Edit<'a> {
 
 fn decode_crawled<'a>(reader: &mut Reader<'a>) -> Result<CrawledEdit<'a>, Malformed> {
     let flags = reader.u8()?;
-    if flags & !(HAS_SCORE | HAS_CONTENT_HASH) != 0 {
+    if flags & !(HAS_SCORE | HAS_CONTENT_HASH | HAS_ANCHORS) != 0 {
         return Err(Malformed);
     }
     let time = Time(reader.varint()?);
@@ -152,7 +165,23 @@ fn decode_crawled<'a>(reader: &mut Reader<'a>) -> Result<CrawledEdit<'a>, Malfor
     }
     let page = UrlRef { site: 0, path: reader.str()? };
     let links = decode_links(reader, sites.len())?;
-    Ok(CrawledEdit { sites, page, score, time, content_hash, links })
+    let anchors = if flags & HAS_ANCHORS != 0 { decode_anchors(reader, links.len())? } else { Vec::new() };
+    Ok(CrawledEdit { sites, page, score, time, content_hash, links, anchors })
+}
+
+fn decode_anchors<'a>(reader: &mut Reader<'a>, links: usize) -> Result<Vec<(usize, &'a str)>, Malformed> {
+    let n = reader.number::<usize>()?;
+    if n == 0 || n > links {
+        return Err(Malformed);
+    }
+    let mut anchors = Vec::with_capacity(n);
+    let mut next = 0;
+    for _ in 0..n {
+        let found = anchor::read_one(reader, next, links)?;
+        next = found.0 + 1;
+        anchors.push(found);
+    }
+    Ok(anchors)
 }
 
 fn encode_links(links: &[Link], sites: &SiteList<'_>, out: &mut Vec<u8>) {
@@ -248,12 +277,12 @@ impl<'a> SiteList<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::PageUrl;
     use crate::types::codec::example::assert_documented;
+    use crate::types::{Anchor, PageUrl};
     use proptest::prelude::*;
 
     fn link(url: &str, score: f64) -> Link {
-        Link { url: PageUrl::parse(url).unwrap(), score: Score::new(score).unwrap() }
+        Link { url: PageUrl::parse(url).unwrap(), score: Score::new(score).unwrap(), anchor: None }
     }
 
     fn url_of(sites: &[&str], url: UrlRef<'_>) -> PageUrl {
@@ -269,15 +298,19 @@ mod tests {
             content_hash: Some(ContentHash::Number(7)),
             links: vec![
                 link("http://a.example/", 0.0),
-                link("https://b.example/1", -1.5),
-                link("http://a.example/2", 1.0),
+                Link { anchor: Anchor::new("one"), ..link("https://b.example/1", -1.5) },
+                Link { anchor: Anchor::new("two »"), ..link("http://a.example/2", 1.0) },
             ],
         };
         let mut bytes = Vec::new();
         encode_crawled(&page, &mut bytes);
         let Edit::Crawled(edit) = Edit::decode(&bytes).unwrap() else { panic!("another kind of edit") };
-        let links: Vec<Link> =
-            edit.links.iter().map(|&(url, score)| Link { url: url_of(&edit.sites, url), score }).collect();
+        let url = |url| url_of(&edit.sites, url);
+        let mut links: Vec<Link> =
+            edit.links.iter().map(|&(to, score)| Link { url: url(to), score, anchor: None }).collect();
+        for &(at, text) in &edit.anchors {
+            links[at].anchor = Anchor::new(text);
+        }
         assert_eq!(edit.sites, ["http://a.example", "https://b.example"]);
         assert_eq!(url_of(&edit.sites, edit.page), page.url);
         assert_eq!((edit.score, edit.time, links), (page.score, page.time, page.links));
@@ -298,6 +331,35 @@ mod tests {
     }
 
     #[test]
+    fn anchors_that_cannot_be_are_refused() {
+        let page = |anchor: &str| CrawledPage {
+            url: PageUrl::parse("http://a.example/").unwrap(),
+            score: Score::ZERO,
+            time: Time(0),
+            content_hash: None,
+            links: vec![Link { anchor: Anchor::new(anchor), ..link("http://a.example/", 0.0) }],
+        };
+        let (mut bytes, mut without) = (Vec::new(), Vec::new());
+        encode_crawled(&page("x"), &mut bytes);
+        encode_crawled(&page(""), &mut without);
+        let (rest, anchors) = bytes.split_at(without.len());
+        assert!(Edit::decode(&bytes).is_ok());
+        // One: of link 0, a text of one byte.
+        assert_eq!(anchors, [1, 0, 1, b'x']);
+        let wrong: [&[u8]; 6] = [
+            &[0],
+            &[1, 1, 1, b'x'],
+            &[1, 0, 0],
+            &[1, 0, 1, b' '],
+            &[2, 0, 1, b'x'],
+            &[2, 0, 1, b'x', 0, 1, b'x'],
+        ];
+        for anchors in wrong {
+            assert_eq!(Edit::decode(&[rest, anchors].concat()), Err(Malformed), "{anchors:?}");
+        }
+    }
+
+    #[test]
     fn the_document_has_the_bytes() {
         let mut bytes = Vec::new();
         encode_seeds(&[link("http://a.example/", 1.0), link("http://a.example/x", 0.0)], &mut bytes);
@@ -312,6 +374,11 @@ mod tests {
         bytes.clear();
         encode_crawled(&page, &mut bytes);
         assert_documented("crawled", &bytes);
+        let mut page = page;
+        page.links[1].anchor = Anchor::new("more");
+        bytes.clear();
+        encode_crawled(&page, &mut bytes);
+        assert_documented("crawled with anchors", &bytes);
         let pages = [PageKey(0x6505_6f88_361f_7e9d)];
         bytes.clear();
         encode_hand_out(Time(1_435_048_846_000), Time(1_435_052_446_000), &pages, &mut bytes);
@@ -329,6 +396,7 @@ mod tests {
             // Whatever decodes must stay inside its own lists.
             if let Ok(Edit::Crawled(edit)) = Edit::decode(&tagged) {
                 prop_assert!(edit.links.iter().all(|(url, _)| url.site < edit.sites.len()));
+                prop_assert!(edit.anchors.iter().all(|&(link, _)| link < edit.links.len()));
             }
         }
 

@@ -1,5 +1,6 @@
 //! The words of the project as values: URLs, keys, pages, scores, edits. No I/O.
 
+pub mod anchor;
 pub mod codec;
 pub mod edit;
 pub mod estimate;
@@ -9,6 +10,7 @@ pub mod score;
 pub mod time;
 pub mod url;
 
+pub use anchor::Anchor;
 pub use edit::{Edit, WebEdit};
 pub use estimate::Estimate;
 pub use key::{DomainKey, DomainUnit, PageIndex, PageKey, UrlHasher};

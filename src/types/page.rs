@@ -1,6 +1,6 @@
 //! What spiders tell of a page.
 
-use super::{PageUrl, Score, Time};
+use super::{Anchor, PageUrl, Score, Time};
 
 /// A page that a spider has crawled, with what it found there (Aduana's `CrawledPage`).
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,8 @@ pub struct CrawledPage {
 pub struct Link {
     pub url: PageUrl,
     pub score: Score,
+    /// Its text, if the spider tells it; seeds have none.
+    pub anchor: Option<Anchor>,
 }
 
 /// A hash of a page's content, made by the spider: a change of it is a change of the page.

@@ -94,3 +94,66 @@ async fn what_becomes_of_a_page_that_is_present() {
     assert_eq!(server.get("/page?url=http://c.example/").await.status, 200);
     server.stop().await;
 }
+
+/// What `GET /links` tells: source, target and anchor, without the cursors.
+async fn links(server: &TestServer, query: &str) -> Vec<[String; 3]> {
+    let answer = server.get(&format!("/links{query}")).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let line = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert!(!line["anchor"].is_null() || line.get("anchor").is_none(), "{line}");
+        ["from", "to", "anchor"].map(|name| {
+            line[name].as_str().unwrap_or("").trim_start_matches("http://").replace(".example/", "")
+        })
+    };
+    answer.body.lines().map(line).collect()
+}
+
+fn told(lines: &[[&str; 3]]) -> Vec<[String; 3]> {
+    lines.iter().map(|line| line.map(str::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn anchors_are_given_out_with_their_links() {
+    let server = TestServer::start().await;
+    let crawl = async |page: Value| {
+        assert_eq!(send(&server, "POST", "/crawled?wait=applied", page).await.status, 201);
+    };
+    let long = "é".repeat(200);
+    let page = |b: &str| {
+        let links = json!([["http://b.example/", 0, b], "http://c.example/", ["http://d.example/", 0, long]]);
+        json!({"url": "http://a.example/", "content_hash": 7, "links": links})
+    };
+    crawl(page("  to \n b\u{a0}")).await;
+    crawl(json!({"url": "http://e.example/", "links": [["http://b.example/", 1, "b, says e"]]})).await;
+    let cut = "é".repeat(128);
+    let from_a = told(&[["a", "b", "to b"], ["a", "c", ""], ["a", "d", &cut]]);
+    assert_eq!(links(&server, "?from=http://a.example/").await, from_a);
+    let plain = told(&[["a", "b", ""], ["a", "c", ""], ["a", "d", ""]]);
+    assert_eq!(links(&server, "?from=http://a.example/&anchors=false").await, plain);
+    assert_eq!(links(&server, "?from=http://a.example/&limit=1").await, from_a[..1]);
+    let to_b = told(&[["a", "b", "to b"], ["e", "b", "b, says e"]]);
+    assert_eq!(links(&server, "?to=http://b.example/&anchors=true").await, to_b);
+    assert_eq!(links(&server, "?to=http://b.example/").await, told(&[["a", "b", ""], ["e", "b", ""]]));
+    assert_eq!(links(&server, "?from_content=7").await, told(&[["", "b", ""], ["", "c", ""], ["", "d", ""]]));
+    let all = links(&server, "?anchors=true").await;
+    assert_eq!(all, told(&[["a", "b", "to b"], ["e", "b", "b, says e"], ["a", "c", ""], ["a", "d", &cut]]));
+
+    // By hand; another crawl replaces all of them.
+    let link = json!({"from": "http://a.example/", "to": "http://c.example/", "anchor": "see c"});
+    assert_eq!(send(&server, "POST", "/links?wait=applied", link).await.status, 201);
+    let link = json!({"from_content": 7, "to": "http://f.example/", "anchor": " "});
+    let added = json!({"url": "http://f.example/", "link": link});
+    assert_eq!(send(&server, "POST", "/pages?present=skip&wait=applied", added).await.status, 201);
+    let of_a = links(&server, "?from=http://a.example/").await;
+    assert_eq!(of_a[1..], told(&[["a", "c", "see c"], ["a", "d", &cut], ["a", "f", ""]]));
+    crawl(page("other")).await;
+    let of_a = links(&server, "?from=http://a.example/").await;
+    assert_eq!(of_a[..2], told(&[["a", "b", "other"], ["a", "c", ""]]));
+
+    // A deleted target takes its anchor along, the others keep theirs.
+    send(&server, "DELETE", "/page?url=http://b.example/&wait=applied", Value::Null).await;
+    assert_eq!(links(&server, "?from=http://a.example/").await, told(&[["a", "c", ""], ["a", "d", &cut]]));
+    assert_eq!(links(&server, "?from=http://e.example/").await, told(&[]));
+    server.stop().await;
+}

@@ -37,7 +37,7 @@ async fn good_lines_are_taken_and_bad_ones_named() {
             {"line": 3, "error": "url: \"/relative\": relative URL without a base; give an absolute http or https URL"},
             {"line": 4, "error": "not valid JSON at column 2: expected ident"},
             {"line": 6, "error": "the line is longer than max_body_bytes, 65536 bytes"},
-            {"line": 7, "error": "links[1]: invalid type: integer `5`; give a URL, [URL] or [URL, score]"},
+            {"line": 7, "error": "links[1]: invalid type: integer `5`; give a URL, [URL], [URL, score] or [URL, score, anchor]"},
             {"line": 8, "error": "invalid type: sequence; give a page, {\"url\": ...}"},
         ]})
     );

@@ -220,6 +220,8 @@ async fn links_at_fault() {
             crawled(r#"{"url": "http://a.example/", "links": [["/a", "/b"]]}"#),
             crawled(r#"{"url": "http://a.example/", "links": [[1, "/b"]]}"#),
             crawled(r#"{"url": "http://a.example/", "links": [["/a", 1, 2]]}"#),
+            crawled(r#"{"url": "http://a.example/", "links": ["/b", ["/a", 1, ["text"]]]}"#),
+            crawled(r#"{"url": "http://a.example/", "links": [["/a", 1, "text", 2]]}"#),
             crawled(r#"{"url": "http://a.example/", "links": [["/a", 1e300]]}"#),
             crawled(r#"{"url": "http://a.example/", "links": [["/a", 1e999]]}"#),
             crawled(r#"{"url": "http://a.example/", "links": [{"url": "/a"}]}"#),
@@ -276,6 +278,8 @@ async fn edits_at_fault() {
             case("GET", "/links?from=http://a/&to=http://b/"),
             case("GET", "/links?to=http://nowhere.example/"),
             case("GET", "/links?after=5"),
+            case("GET", "/links?anchors=yes"),
+            case("GET", "/links?from_content=7&anchors=true"),
             case("DELETE", "/page"),
             case("DELETE", "/page?url=mailto:a@b"),
             case("DELETE", "/page?url=http://a.example/&wait=always"),
@@ -287,6 +291,11 @@ async fn edits_at_fault() {
             Case { headers: JSON, body: "[{}]".into(), ..case("POST", "/pages") },
             Case { headers: JSON, body: "[{\"url\": \"http://a/\"}, 5]".into(), ..case("POST", "/pages") },
             Case { headers: JSON, body: "{\"to\": \"http://a/\"}".into(), ..case("POST", "/links") },
+            Case {
+                headers: JSON,
+                body: "{\"from\": \"http://a/\", \"to\": \"http://b/\", \"anchor\": 5}".into(),
+                ..case("POST", "/links")
+            },
         ],
     )
     .await;

@@ -116,7 +116,7 @@ fn wat_files_of_common_crawl() {
                 "HTML-Metadata": {"Head": {"Title": "t\u{e9}", "Base": "/base/"}, "Links": links}}}}})
     };
     let links = json!([
-        {"path": "A@/href", "url": "x\u{e9}", "text": "x"},
+        {"path": "A@/href", "url": "x\u{e9}", "text": "a\n text"},
         {"path": "IMG@/src", "url": "/picture.png"},
         {"path": "A@/href", "url": "http://b.test/"},
     ]);
@@ -137,6 +137,7 @@ fn wat_files_of_common_crawl() {
         (&json!(1_700_000_000.0), &json!("sha1:ABC"))
     );
     assert_eq!(found["links"], json!(["http://b.test/", "http://a.test/base/x%C3%A9"]));
+    assert_eq!(found["anchors"], json!([null, "a text"]));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use aduana::types::CrawledPage;
+use aduana::types::{Anchor, CrawledPage, Link};
 
 use crate::support::{
-    CUT, contents, counters, graph_text, import, link, names, open, page, pages_of, request,
+    CUT, contents, counters, graph_text, import, link, names, open, page, pages_of, request, stdout,
 };
 
 fn crawl(db: &Path, pages: &[CrawledPage]) {
@@ -51,6 +51,42 @@ fn an_import_goes_on_where_a_server_ended() {
     import(dir.path(), &["bulk", "second.tsv", "--memory", "32M"]);
     assert_eq!(contents(dir.path(), "bulk"), contents(dir.path(), "live"));
     assert_eq!(counters(dir.path(), "bulk"), counters(dir.path(), "live"));
+}
+
+#[test]
+fn anchors_are_the_same_either_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let texts = ["", "home", "next page »", "a text of several words", " ", "\u{e9}"];
+    let round = |start: usize| -> Vec<CrawledPage> {
+        let page_of = |n: usize| {
+            let links = (0..n % 9).map(|l| Link {
+                anchor: Anchor::new(texts[(n + l + start) % texts.len()]),
+                // Links that stand on a page twice are among them.
+                ..link(&format!("http://h{}.test/{}", (n + l / 2) % 5, (n * l) % 30), 0.5)
+            });
+            page(&format!("http://h{}.test/{}", n % 5, n % 30), links.collect())
+        };
+        (start..start + 60).map(page_of).collect()
+    };
+    let line = |page: &CrawledPage| {
+        let links = page.links.iter();
+        let links = links.map(|link| {
+            serde_json::json!([link.url.as_str(), link.score.get(), link.anchor.as_ref().map(Anchor::as_str)])
+        });
+        let page = serde_json::json!({"url": page.url.as_str(), "links": links.collect::<Vec<_>>()});
+        format!("{page}\n")
+    };
+    // Onto nothing; then onto a database of which some pages come once more, with other anchors and with none.
+    for pages in [round(0), round(40)] {
+        crawl(&dir.path().join("live"), &pages);
+        std::fs::write(dir.path().join("pages.ndjson"), pages.iter().map(line).collect::<String>()).unwrap();
+        import(dir.path(), &["bulk", "pages.ndjson", "--format", "ndjson"]);
+        assert_eq!(contents(dir.path(), "bulk"), contents(dir.path(), "live"));
+        assert_eq!(counters(dir.path(), "bulk"), counters(dir.path(), "live"));
+    }
+    let dump = |db| stdout(dir.path(), &["dump", "anchors", db]);
+    assert!(dump("bulk").lines().count() > 50);
+    assert_eq!(dump("bulk"), dump("live"));
 }
 
 #[test]

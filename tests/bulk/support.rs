@@ -88,7 +88,7 @@ pub fn url(text: &str) -> PageUrl {
 }
 
 pub fn link(text: &str, score: f64) -> Link {
-    Link { url: url(text), score: Score::new(score).unwrap() }
+    Link { url: url(text), score: Score::new(score).unwrap(), anchor: None }
 }
 
 pub fn page(text: &str, links: Vec<Link>) -> CrawledPage {
@@ -102,9 +102,9 @@ pub fn pages_of(path: &Path) -> Vec<CrawledPage> {
     while let Some(record) = graph.next_record().unwrap() {
         let Ok(url) = PageUrl::parse(record.url) else { continue };
         let mut resolver = LinkResolver::new(&url);
-        let links = record
-            .links()
-            .filter_map(|(link, score)| resolver.resolve(link).ok().map(|url| Link { url, score }));
+        let links = record.links().filter_map(|(link, score)| {
+            resolver.resolve(link).ok().map(|url| Link { url, score, anchor: None })
+        });
         let links = links.collect();
         pages.push(CrawledPage { url, score: record.score, time: START, content_hash: None, links });
     }

@@ -17,7 +17,7 @@ fn url(text: &str) -> PageUrl {
 }
 
 fn link(text: &str, score: f64) -> Link {
-    Link { url: url(text), score: Score::new(score).unwrap() }
+    Link { url: url(text), score: Score::new(score).unwrap(), anchor: None }
 }
 
 fn page(text: &str, links: &[(&str, f64)]) -> CrawledPage {

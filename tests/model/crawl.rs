@@ -76,8 +76,11 @@ pub fn url(text: &str) -> PageUrl {
 }
 
 pub fn links(links: &[(String, f32)]) -> Vec<Link> {
-    let link =
-        |(text, score): &(String, f32)| Link { url: url(text), score: Score::new((*score).into()).unwrap() };
+    let link = |(text, score): &(String, f32)| Link {
+        url: url(text),
+        score: Score::new((*score).into()).unwrap(),
+        anchor: None,
+    };
     links.iter().map(link).collect()
 }
 

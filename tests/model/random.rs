@@ -114,7 +114,12 @@ impl AddedLink {
             Ok(page) => LinkSource::Page(url(&name(page))),
             Err(hash) => LinkSource::Content(ContentHash::Number(hash)),
         };
-        NewLink { from, to: url(&name(self.to.0)), score: Score::new(self.to.1.into()).unwrap() }
+        NewLink {
+            from,
+            to: url(&name(self.to.0)),
+            score: Score::new(self.to.1.into()).unwrap(),
+            anchor: None,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use aduana::frontier::{Frontier, Options, Page, Receipt, Scope, SubmitError};
 use aduana::types::edit::web::{History, LinkSource, NewLink, NewPage};
 use aduana::types::time::ManualClock;
-use aduana::types::{ContentHash, Score, Time, UrlHasher};
+use aduana::types::{Anchor, ContentHash, Score, Time, UrlHasher};
 
 use crate::crawl::{START, page, scratch, url};
 use crate::random::weak_hasher;
@@ -21,8 +21,12 @@ struct Known {
     crawled: bool,
     hash: Option<u64>,
     score: f32,
-    links: BTreeSet<String>,
+    /// With their texts.
+    links: BTreeMap<String, &'static str>,
 }
+
+/// What a link leads to, and its text; empty for none.
+type Target = (String, &'static str);
 
 /// What is added: without a hash it was never crawled.
 #[derive(Debug, Clone)]
@@ -43,10 +47,10 @@ enum Edit {
     AddPage(New),
     AddPageWithScore(New),
     AddPageIfNotPresent(New),
-    AddPageIfNotPresentWithLink(New, From, String),
+    AddPageIfNotPresentWithLink(New, From, Target),
     DeletePage(String),
-    AddLink(From, String),
-    Crawled(String, Option<u64>, Vec<String>),
+    AddLink(From, Target),
+    Crawled(String, Option<u64>, Vec<Target>),
 }
 
 /// The whole web in a map.
@@ -85,8 +89,13 @@ impl Web {
                 let known = self.0.entry(url.clone()).or_default();
                 known.crawled = true;
                 known.hash = hash.or(known.hash);
-                known.links = links.iter().cloned().collect();
-                for link in links {
+                known.links.clear();
+                for (link, text) in links {
+                    // The first text counts.
+                    let known = known.links.entry(link.clone()).or_default();
+                    *known = if known.is_empty() { text } else { known };
+                }
+                for (link, _) in links {
                     self.0.entry(link.clone()).or_default();
                 }
             }
@@ -111,13 +120,14 @@ impl Web {
         self.0.iter().filter(stands).map(|(url, _)| url.clone()).collect()
     }
 
-    fn add_link(&mut self, from: &From, to: &str) {
+    fn add_link(&mut self, from: &From, (to, text): &Target) {
         let sources = self.sources(from);
         if !sources.is_empty() {
-            self.0.entry(to.to_owned()).or_default();
+            self.0.entry(to.clone()).or_default();
         }
         for source in sources {
-            self.0.entry(source).or_default().links.insert(to.to_owned());
+            let known = self.0.entry(source).or_default().links.entry(to.clone()).or_default();
+            *known = if text.is_empty() { known } else { text };
         }
     }
 }
@@ -142,12 +152,12 @@ fn new_page(new: &New) -> NewPage {
     NewPage { url: url(&new.url), score: Score::new(new.score.into()).unwrap(), history }
 }
 
-fn new_link(from: &From, to: &str) -> NewLink {
+fn new_link(from: &From, (to, text): &Target) -> NewLink {
     let from = match from {
         From::Url(from) => LinkSource::Page(url(from)),
         From::Content(hash) => LinkSource::Content(ContentHash::Number(*hash)),
     };
-    NewLink { from, to: url(to), score: Score::ZERO }
+    NewLink { from, to: url(to), score: Score::ZERO, anchor: Anchor::new(text) }
 }
 
 impl Both {
@@ -176,8 +186,12 @@ impl Both {
             Edit::DeletePage(text) => frontier.delete_page(url(text)),
             Edit::AddLink(from, to) => frontier.add_link(new_link(from, to)),
             Edit::Crawled(text, hash, links) => {
-                let links: Vec<(String, f32)> = links.iter().map(|link| (link.clone(), 0.0)).collect();
-                frontier.submit(&[page(text, 0.0, START, *hash, &links)])
+                let urls: Vec<(String, f32)> = links.iter().map(|(link, _)| (link.clone(), 0.0)).collect();
+                let mut page = page(text, 0.0, START, *hash, &urls);
+                for (link, (_, text)) in page.links.iter_mut().zip(links) {
+                    link.anchor = Anchor::new(text);
+                }
+                frontier.submit(&[page])
             }
         }
     }
@@ -240,7 +254,7 @@ impl Both {
             assert_eq!(told.is_some(), self.web.0.contains_key(&name(n)));
             let Some(told) = told else { continue };
             let told: Vec<String> = self.urls(&told);
-            let wanted = self.web.0.iter().filter(|(_, known)| known.links.contains(&name(n)));
+            let wanted = self.web.0.iter().filter(|(_, known)| known.links.contains_key(&name(n)));
             let wanted: BTreeSet<String> = wanted.map(|(url, _)| url.clone()).collect();
             assert_eq!(told.len(), wanted.len());
             assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), wanted, "to {}", name(n));
@@ -253,13 +267,31 @@ impl Both {
             let told = self.frontier.links_from_content(&ContentHash::Number(hash)).unwrap();
             let told: BTreeSet<String> = self.urls(&told).into_iter().collect();
             let pages = self.web.0.values().filter(|known| known.hash == Some(hash));
-            let wanted: BTreeSet<String> = pages.flat_map(|known| known.links.clone()).collect();
+            let wanted: BTreeSet<String> = pages.flat_map(|known| known.links.keys().cloned()).collect();
             assert_eq!(told, wanted, "from content {hash}");
         }
         for (text, known) in &self.web.0 {
             let told = self.frontier.links_from(&url(text)).unwrap().unwrap();
-            assert_eq!(self.urls(&told).into_iter().collect::<BTreeSet<_>>(), known.links);
+            assert!(self.urls(&told).iter().collect::<BTreeSet<_>>().into_iter().eq(known.links.keys()));
         }
+    }
+
+    /// Those of all links, by source and by target, and none beside them.
+    fn anchors(&self) {
+        self.settle();
+        let frontier = &self.frontier;
+        let mut with_text = 0;
+        for (text, known) in &self.web.0 {
+            let page = frontier.index_of(&url(text)).unwrap().unwrap();
+            let targets = frontier.links_from(&url(text)).unwrap().unwrap();
+            let links: Vec<_> = targets.iter().map(|&target| (page, target)).collect();
+            let anchors = frontier.anchors_of(&links).unwrap();
+            let anchors = anchors.iter().map(|anchor| anchor.as_ref().map_or("", Anchor::as_str));
+            let told: BTreeMap<String, &str> = self.urls(&targets).into_iter().zip(anchors).collect();
+            assert_eq!(told, known.links, "from {text}");
+            with_text += known.links.values().filter(|text| !text.is_empty()).count();
+        }
+        assert_eq!(frontier.anchors().map(|page| page.unwrap().anchors.len()).sum::<usize>(), with_text);
     }
 
     fn links(&self) {
@@ -286,7 +318,7 @@ impl Both {
             .web
             .0
             .iter()
-            .flat_map(|(from, known)| known.links.iter().map(move |to| (to.clone(), from.clone())));
+            .flat_map(|(from, known)| known.links.keys().map(move |to| (to.clone(), from.clone())));
         assert_eq!(told, wanted.collect());
     }
 
@@ -314,6 +346,10 @@ fn hash_of(page: &Page) -> Option<u64> {
 const NAMES: u64 = 40;
 const HASHES: u64 = 4;
 
+fn to(n: u64) -> Target {
+    (name(n), "")
+}
+
 fn name(n: u64) -> String {
     format!("http://h{}.example/{}", n % 4, n / 4)
 }
@@ -338,6 +374,11 @@ impl Numbers {
         New { url: name(self.below(NAMES)), score: self.below(5) as f32, hash: self.hash() }
     }
 
+    fn target(&mut self) -> Target {
+        let texts = ["", "", "home", "a text of some words"];
+        (name(self.below(NAMES)), texts[self.below(4) as usize])
+    }
+
     fn from(&mut self) -> From {
         if self.below(3) == 0 {
             From::Content(self.below(HASHES))
@@ -352,13 +393,13 @@ impl Numbers {
             1 => Edit::AddPageWithScore(self.page()),
             2 => Edit::AddPageIfNotPresent(self.page()),
             3 => {
-                let (page, from, to) = (self.page(), self.from(), name(self.below(NAMES)));
+                let (page, from, to) = (self.page(), self.from(), self.target());
                 Edit::AddPageIfNotPresentWithLink(page, from, to)
             }
             4 | 5 => Edit::DeletePage(name(self.below(NAMES))),
-            6 | 7 => Edit::AddLink(self.from(), name(self.below(NAMES))),
+            6 | 7 => Edit::AddLink(self.from(), self.target()),
             _ => {
-                let links = (0..self.below(6)).map(|_| name(self.below(NAMES))).collect();
+                let links = (0..self.below(6)).map(|_| self.target()).collect();
                 Edit::Crawled(name(self.below(NAMES)), self.hash(), links)
             }
         }
@@ -389,6 +430,7 @@ fn thousands_of_edits_leave_the_web_of_the_map() {
         both.get_links_by_url();
         both.get_links_by_md5();
         both.links();
+        both.anchors();
         both.numbers();
         let report = both.frontier.snapshot().unwrap().check(&mut |_, _| (), None).unwrap();
         assert!(report.is_ok(), "{:?}", report.violations);
@@ -447,6 +489,11 @@ fn links() {
 }
 
 #[test]
+fn anchors_of_links() {
+    while_edited(200, 20, Both::anchors);
+}
+
+#[test]
 fn num_pages_and_num_links() {
     while_edited(200, 5, Both::numbers);
 }
@@ -490,7 +537,7 @@ fn add_page_if_not_present() {
 #[test]
 fn add_page_if_not_present_with_link() {
     let mut both = Both::new(UrlHasher::default());
-    let with_link = |n, from| Edit::AddPageIfNotPresentWithLink(new(n, 1.0, None), from, name(n));
+    let with_link = |n, from| Edit::AddPageIfNotPresentWithLink(new(n, 1.0, None), from, to(n));
     // No content, no link, no page.
     both.edit(with_link(2, From::Content(1)));
     assert_eq!((told(&both, 2), both.frontier.num_links()), (None, 0));
@@ -498,7 +545,7 @@ fn add_page_if_not_present_with_link() {
     both.edit(with_link(2, From::Content(1)));
     assert_eq!((told(&both, 2), both.frontier.num_links()), (Some((1.0, None)), 1));
     // The page is present: no link either.
-    both.edit(Edit::AddPageIfNotPresentWithLink(new(2, 1.0, None), From::Content(1), name(3)));
+    both.edit(Edit::AddPageIfNotPresentWithLink(new(2, 1.0, None), From::Content(1), to(3)));
     assert_eq!((told(&both, 3), both.frontier.num_links()), (None, 1));
 }
 
@@ -506,8 +553,8 @@ fn add_page_if_not_present_with_link() {
 fn delete_page() {
     let mut both = Both::new(UrlHasher::default());
     both.edit(Edit::DeletePage(name(1)));
-    both.edit(Edit::Crawled(name(1), Some(1), vec![name(2), name(3)]));
-    both.edit(Edit::Crawled(name(2), Some(2), vec![name(1), name(3)]));
+    both.edit(Edit::Crawled(name(1), Some(1), vec![to(2), to(3)]));
+    both.edit(Edit::Crawled(name(2), Some(2), vec![to(1), to(3)]));
     both.edit(Edit::DeletePage(name(1)));
     // Its links went with its content, and the link to it.
     assert_eq!((told(&both, 1), both.frontier.num_pages(), both.frontier.num_links()), (None, 2, 1));
@@ -517,14 +564,14 @@ fn delete_page() {
 fn add_link() {
     let mut both = Both::new(UrlHasher::default());
     // The source must be there, and have a content.
-    both.edit(Edit::AddLink(From::Url(name(1)), name(2)));
+    both.edit(Edit::AddLink(From::Url(name(1)), to(2)));
     both.edit(Edit::AddPage(new(1, 0.0, None)));
-    both.edit(Edit::AddLink(From::Url(name(1)), name(2)));
+    both.edit(Edit::AddLink(From::Url(name(1)), to(2)));
     assert_eq!((told(&both, 2), both.frontier.num_links()), (None, 0));
     both.edit(Edit::AddPage(new(1, 0.0, Some(1))));
     // The same link twice is one.
-    both.edit(Edit::AddLink(From::Url(name(1)), name(2)));
-    both.edit(Edit::AddLink(From::Content(1), name(2)));
+    both.edit(Edit::AddLink(From::Url(name(1)), to(2)));
+    both.edit(Edit::AddLink(From::Content(1), to(2)));
     both.settle();
     assert_eq!((both.frontier.num_pages(), both.frontier.num_links()), (2, 1));
 }

@@ -10,7 +10,7 @@ use aduana::nutch::Record;
 use aduana::nutch::map_file::ArrayReader;
 use aduana::nutch::record::FetchListEntry;
 use aduana::types::time::ManualClock;
-use aduana::types::{ContentHash, CrawledPage, Link, PageUrl, Score, Time};
+use aduana::types::{Anchor, ContentHash, CrawledPage, Link, PageUrl, Score, Time};
 use tempfile::TempDir;
 
 use crate::segment::{segment_0_4, segment_0_5};
@@ -29,7 +29,7 @@ fn database(path: &Path) {
         .map(|n| {
             let host = ["a", "b", "c"][n % 3];
             let score = Score::new(n as f64).unwrap();
-            Link { url: url(&format!("http://{host}.example/{n}")), score }
+            Link { url: url(&format!("http://{host}.example/{n}")), score, anchor: None }
         })
         .collect();
     let crawled = CrawledPage {
@@ -86,6 +86,36 @@ fn the_best_waiting_pages_become_a_fetch_list() {
 }
 
 #[test]
+fn a_fetch_list_has_the_anchors_of_the_links_to_its_pages() {
+    let folder = TempDir::new().unwrap();
+    let mut options = Options::new(folder.path().join("db"));
+    options.map_size = 1 << 30;
+    let frontier = Frontier::open(options, Arc::new(ManualClock::at(Time(1)))).unwrap();
+    let page = |text: &str, anchor: &str| CrawledPage {
+        url: url(text),
+        score: Score::ZERO,
+        time: Time(1),
+        content_hash: None,
+        links: vec![
+            Link { url: url("http://t.example/"), score: Score::ZERO, anchor: Anchor::new(anchor) },
+            Link { url: url(&format!("{text}2")), score: Score::ZERO, anchor: None },
+        ],
+    };
+    let texts = ["Home", "", "home page", "Home"];
+    let pages = (0..).zip(texts).map(|(n, text)| page(&format!("http://s{n}.example/"), text));
+    frontier.submit(&pages.collect::<Vec<_>>()).unwrap().wait().unwrap();
+    frontier.close().unwrap();
+    assert_eq!(export(folder.path(), &[]).0, Some(0));
+    let entries = listed(folder.path());
+    assert_eq!(entries.len(), 5);
+    for entry in entries {
+        let anchors: &[&str] =
+            if entry.page.url == "http://t.example/" { &["Home", "home page"] } else { &[] };
+        assert_eq!(entry.anchors, anchors, "{}", entry.page.url);
+    }
+}
+
+#[test]
 fn a_host_gives_no_more_than_its_part() {
     let folder = TempDir::new().unwrap();
     database(&folder.path().join("db"));
@@ -104,13 +134,16 @@ fn a_segment_becomes_crawled_pages() {
         write(folder.path(), &["http://A.example:80/x", "ftp://a.example/", "http://a.example/y"]);
         let mut segment = SegmentPages::open(folder.path()).unwrap();
         let pages: Vec<CrawledPage> = segment.by_ref().collect::<Result<_, _>>().unwrap();
-        let link = |text| Link { url: url(text), score: Score::ZERO };
+        let link = |text| Link { url: url(text), score: Score::ZERO, anchor: None };
         let first = CrawledPage {
             url: url("http://a.example/x"),
             score: Score::new(1.5).unwrap(),
             time: Time(NOTES as u64 + 1),
             content_hash: Some(ContentHash::Text("66656463626139383736353433323130".into())),
-            links: vec![link("http://b.example/"), link("http://a.example/c")],
+            links: vec![
+                Link { anchor: Anchor::new("b"), ..link("http://b.example/") },
+                link("http://a.example/c"),
+            ],
         };
         assert_eq!(pages[0], first);
         assert_eq!(pages[1].url, url("http://a.example/y"));

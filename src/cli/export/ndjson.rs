@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::output::Output;
-use super::page::{History, links};
+use super::page::{History, links_and_anchors};
 use super::{PROGRESS_PAGES, Progress};
 use crate::pagedb::PageDb;
-use crate::types::ContentHash;
+use crate::types::{Anchor, ContentHash};
 
 /// A page; what does not apply to it is null. Times are seconds since the epoch, as in the API.
 #[derive(Serialize)]
@@ -29,6 +29,9 @@ struct PageJson<'a> {
     content_hash: Option<HashJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<Vec<String>>,
+    /// Beside `links`, if any of them has one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    anchors: Vec<Option<&'a str>>,
 }
 
 /// As the spider gave it.
@@ -43,7 +46,8 @@ pub fn write(db: &PageDb, with_links: bool, out: &mut Output, progress: Progress
     for (done, page) in (1..).zip(db.pages()) {
         let mut page = page?;
         let history = History::of(&mut page);
-        let links = if with_links { links(db, page.state.index)? } else { None };
+        let links = if with_links { links_and_anchors(db, page.state.index)? } else { None };
+        let (links, anchors) = links.map_or((None, Vec::new()), |(links, anchors)| (Some(links), anchors));
         let json = PageJson {
             url: page.url.as_str(),
             index: page.state.index.0,
@@ -63,6 +67,7 @@ pub fn write(db: &PageDb, with_links: bool, out: &mut Output, progress: Progress
                 ContentHash::Text(text) => HashJson::Text(text),
             }),
             links,
+            anchors: anchors.iter().map(|anchor| anchor.as_ref().map(Anchor::as_str)).collect(),
         };
         serde_json::to_writer(&mut *out, &json).map_err(io::Error::from)?;
         writeln!(out)?;

@@ -13,8 +13,10 @@ use crate::pagedb::PageDb;
 use crate::types::url::host_of_site;
 use crate::types::{Clock, ContentHash, SystemClock, Time};
 
+mod anchors;
 mod best;
 
+use anchors::Anchors;
 use best::{Best, Candidate};
 
 /// Pages between two reports to the progress bar.
@@ -34,8 +36,8 @@ pub struct Options {
     outlink_counts: bool,
 }
 
-/// Two passes: one over the states of all pages, which keeps the best in memory (at most twice `top`), one over
-/// what was kept, which writes it best first.
+/// Three passes: one over the states of all pages, which keeps the best in memory (at most twice `top`), one over
+/// the anchors, which keeps those of links to these, one over what was kept, which writes it best first.
 pub fn run(path: &Path, output: &Path, options: &Options) -> anyhow::Result<ExitCode> {
     if output == Path::new("-") {
         anyhow::bail!("a fetch list is a folder: give --output");
@@ -48,8 +50,10 @@ pub fn run(path: &Path, output: &Path, options: &Options) -> anyhow::Result<Exit
     let mut writer =
         FetchListWriter::create(output, list).hint("--output names the folder of a new segment")?;
     let now = SystemClock.now();
-    for candidate in best.into_sorted() {
-        write(&db, candidate, now, &mut writer)?;
+    let best = best.into_sorted();
+    let anchors = Anchors::read(&db, best.iter().map(|candidate| candidate.index))?;
+    for candidate in best {
+        write(&db, candidate, anchors.of(candidate.index), now, &mut writer)?;
     }
     let pages = writer.finish()?;
     eprintln!("{pages} pages written to {}", output.display());
@@ -77,7 +81,13 @@ fn choose(db: &PageDb, options: &Options) -> anyhow::Result<Best> {
     Ok(best)
 }
 
-fn write(db: &PageDb, candidate: Candidate, now: Time, writer: &mut FetchListWriter) -> anyhow::Result<()> {
+fn write(
+    db: &PageDb,
+    candidate: Candidate,
+    anchors: &[String],
+    now: Time,
+    writer: &mut FetchListWriter,
+) -> anyhow::Result<()> {
     let snapshot = db.snapshot()?;
     let (key, url) = snapshot.url(candidate.index)?.with_context(|| no_url(candidate))?;
     let attempts = snapshot.state(key)?.map_or(0, |state| state.attempts);
@@ -88,8 +98,7 @@ fn write(db: &PageDb, candidate: Candidate, now: Time, writer: &mut FetchListWri
         md5: hash.as_ref().and_then(md5_of),
         next_fetch: i64::try_from(now.0).unwrap_or(i64::MAX),
         retries: attempts,
-        // Texts of links are not kept.
-        anchors: &[],
+        anchors,
     })?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use anyhow::Context;
 
 use crate::pagedb::{Page, PageDb, Snapshot};
-use crate::types::{ContentHash, PageIndex, Score, Time};
+use crate::types::{Anchor, ContentHash, PageIndex, Score, Time};
 
 /// A page's crawl history, as far as there is one.
 #[derive(Debug, Default)]
@@ -32,10 +32,25 @@ impl History {
 
 /// The URLs that a page links to; none if it was never crawled.
 pub fn links(db: &PageDb, page: PageIndex) -> anyhow::Result<Option<Vec<String>>> {
+    Ok(links_and_anchors(db, page)?.map(|(links, _)| links))
+}
+
+/// What a page links to.
+type Links = (Vec<String>, Vec<Option<Anchor>>);
+
+/// The URLs that a page links to and their anchors, of which there are none if no link has one; none of both if the
+/// page was never crawled.
+pub fn links_and_anchors(db: &PageDb, page: PageIndex) -> anyhow::Result<Option<Links>> {
     let snapshot = db.snapshot()?;
     let Some(links) = snapshot.links(page)? else { return Ok(None) };
+    let mut of_links = snapshot.anchors(page)?.into_iter().peekable();
+    let mut anchors = Vec::new();
+    if of_links.peek().is_some() {
+        let anchor = |link| of_links.next_if(|(target, _)| target == link).map(|(_, anchor)| anchor);
+        anchors = links.iter().map(anchor).collect();
+    }
     let urls = links.into_iter().map(|link| Ok(url(&snapshot, link)?.1));
-    urls.collect::<anyhow::Result<_>>().map(Some)
+    Ok(Some((urls.collect::<anyhow::Result<_>>()?, anchors)))
 }
 
 /// A page's key and URL.

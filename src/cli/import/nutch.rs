@@ -7,7 +7,7 @@ use crate::nutch::NutchError;
 use crate::nutch::record::FetchStatus;
 use crate::nutch::segment::{FetchedPage, SegmentReader};
 use crate::pagedb::bulk::EditBatch;
-use crate::types::{ContentHash, CrawledPage, Link, LinkResolver, PageUrl, Score, Time};
+use crate::types::{Anchor, ContentHash, CrawledPage, Link, LinkResolver, PageUrl, Score, Time};
 
 /// The crawled pages of a segment, in its order; one is in memory at a time.
 pub struct SegmentPages {
@@ -53,7 +53,9 @@ impl SegmentPages {
         let mut links = Vec::with_capacity(page.outlinks.len());
         for outlink in &page.outlinks {
             match resolver.resolve(&outlink.url) {
-                Ok(url) => links.push(Link { url, score: Score::ZERO }),
+                Ok(url) => {
+                    links.push(Link { url, score: Score::ZERO, anchor: Anchor::new(&outlink.anchor) });
+                }
                 Err(_) => self.skipped.links += 1,
             }
         }

@@ -1,5 +1,6 @@
 //! Common Crawl's WAT files: WARC files whose metadata records tell, as JSON, what the responses of a WARC file
-//! hold. The links of a page are the `href`s of its `A` elements.
+//! hold. The links of a page are the `href`s of its `A` elements,
+//! their anchors the texts of these.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,7 +9,7 @@ use serde::Deserialize;
 
 use super::input::{ReadError, Reader};
 use super::warc::{Records, content_hash, parse_date};
-use crate::pagedb::bulk::{EditBatch, RawPage};
+use crate::pagedb::bulk::{EditBatch, RawLink, RawPage};
 use crate::types::{Score, Time};
 
 /// The path of the links that lead from page to page.
@@ -85,6 +86,8 @@ struct Link<'a> {
     path: Cow<'a, str>,
     #[serde(borrow, default)]
     url: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
 }
 
 impl Wat {
@@ -119,7 +122,10 @@ impl Reader for Wat {
             content_hash: content_hash(&header.digest),
         };
         let links = response.html.links.iter().filter(|link| link.path == A_HREF);
-        let links = links.map(|link| (&*link.url, Score::ZERO));
+        let links = links.map(|link| {
+            let anchor = link.text.as_deref().unwrap_or_default();
+            RawLink { url: &link.url, score: Score::ZERO, anchor }
+        });
         let based = RawPage { base: response.html.head.base.as_deref(), ..page.clone() };
         let added = batch.crawled(based, links.clone()).or_else(|_| batch.crawled(page, links));
         added.map_err(|reason| self.records.bad(format_args!("{target:?} cannot be crawled: {reason}")))?;

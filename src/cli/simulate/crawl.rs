@@ -246,7 +246,7 @@ impl Simulation<'_> {
     }
 
     fn link(&self, page: PageNumber, score: f64) -> anyhow::Result<Link> {
-        Ok(Link { url: self.setup.web.urls[page as usize].clone(), score: Score::new(score)? })
+        Ok(Link { url: self.setup.web.urls[page as usize].clone(), score: Score::new(score)?, anchor: None })
     }
 
     /// Notes how far the scores of the waiting pages agree with their final ones.

@@ -10,6 +10,8 @@ use super::changes::Changes;
 use super::domains::Domains;
 use super::web::Editor;
 use super::write::{CounterChange, ScheduleChange};
+use crate::pagedb::anchor_list::{AnchorList, Encoder};
+use crate::pagedb::anchors::texts;
 use crate::pagedb::bits::Bits;
 use crate::pagedb::env::{InTable, PageDbError, Table, Tables, corrupted};
 use crate::pagedb::link_list;
@@ -110,14 +112,19 @@ pub(super) fn unlink(txn: &mut RwTxn<'_>, tables: &Tables, changes: &mut Changes
     }
     let deleted = Deleted::new(&changes.deleted);
     let mut after: Option<[u8; 5]> = None;
-    let mut rewritten: Vec<([u8; 5], Vec<u8>)> = Vec::new();
+    let mut rewritten: Vec<Rewritten> = Vec::new();
+    let mut encoder = Encoder::default();
     loop {
-        let more = rows_with(txn, tables.links, &deleted, after, changes, &mut rewritten)?;
-        for (row, value) in &rewritten {
-            tables.links.put(txn, row, value)?;
-            changes.relinked.push(PageIndex::from_bytes(*row));
+        let more = rows_with(txn, tables, &deleted, after, changes, &mut rewritten)?;
+        for Rewritten { row, links, anchors } in &rewritten {
+            let page = PageIndex::from_bytes(*row);
+            tables.links.put(txn, row, links)?;
+            if let Some(anchors) = anchors {
+                tables.anchors.put(txn, page, texts(anchors), &mut encoder)?;
+            }
+            changes.relinked.push(page);
         }
-        after = rewritten.last().map(|(row, _)| *row);
+        after = rewritten.last().map(|rewritten| rewritten.row);
         rewritten.clear();
         if !more {
             return Ok(());
@@ -125,35 +132,60 @@ pub(super) fn unlink(txn: &mut RwTxn<'_>, tables: &Tables, changes: &mut Changes
     }
 }
 
+/// A page's links without those to deleted pages.
+struct Rewritten {
+    row: [u8; 5],
+    links: Vec<u8>,
+    /// If it had any.
+    anchors: Option<AnchorList>,
+}
+
 /// Reads on until enough rows have links to deleted pages; puts these rows, without such links, into `out`.
 fn rows_with(
     txn: &RwTxn<'_>,
-    links: Table,
+    tables: &Tables,
     deleted: &Deleted,
     after: Option<[u8; 5]>,
     changes: &mut Changes,
-    out: &mut Vec<([u8; 5], Vec<u8>)>,
+    out: &mut Vec<Rewritten>,
 ) -> Result<bool, PageDbError> {
     let mut targets = Vec::new();
     let start = after.as_ref().map_or(Bound::Unbounded, |row| Bound::Excluded(&row[..]));
-    for row in links.range(txn, &(start, Bound::Unbounded))? {
+    for row in tables.links.range(txn, &(start, Bound::Unbounded))? {
         let (row, bytes) = row?;
         targets.clear();
         let n_other = link_list::decode(bytes, false, &mut targets).in_table("links", row)?;
         if !targets.iter().any(|&target| deleted.has(target)) {
             continue;
         }
+        let row: [u8; 5] = row.try_into().map_err(|_| corrupted("links", row))?;
         let before = targets.len();
+        let anchors = tables.anchors.get(txn, PageIndex::from_bytes(row), before)?;
+        let anchors = (!anchors.is_empty()).then(|| without(anchors, &targets, deleted));
         let mut same = targets.split_off(n_other);
         targets.retain(|&target| !deleted.has(target));
         same.retain(|&target| !deleted.has(target));
         changes.counters.links -= (before - targets.len() - same.len()) as u64;
         let mut value = Vec::with_capacity(bytes.len());
         link_list::encode(&targets, &same, &mut value);
-        out.push((row.try_into().map_err(|_| corrupted("links", row))?, value));
+        out.push(Rewritten { row, links: value, anchors });
         if out.len() == ROWS_A_ROUND {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// The anchors of the links that stay, by their new places.
+fn without(anchors: AnchorList, targets: &[PageIndex], deleted: &Deleted) -> AnchorList {
+    let mut kept = Vec::with_capacity(anchors.len());
+    let (mut place, mut gone) = (0, 0);
+    for (old, anchor) in anchors {
+        gone += targets[place..old].iter().filter(|&&target| deleted.has(target)).count();
+        place = old;
+        if !deleted.has(targets[old]) {
+            kept.push((old - gone, anchor));
+        }
+    }
+    kept
 }

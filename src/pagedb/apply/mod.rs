@@ -14,6 +14,7 @@ mod depth_limit;
 mod domains;
 mod estimates;
 mod identity;
+mod links;
 mod prefetch;
 mod refs;
 mod rescore;
@@ -139,7 +140,7 @@ impl PageDb {
         let outcome = steps(txn, mentions, &mut cells, &mut domains)?;
 
         let schedule = write::states(txn, way, tables, &cells, &mut domains, counters)?;
-        write::crawls(txn, way, tables, &cells, &outcome.crawls, counters)?;
+        write::crawls(txn, way, tables, &cells, &outcome.crawls, &mentions.anchors, counters)?;
         counters.domains += domains.created;
         domains.write(txn, tables)?;
         changes.schedule.extend(schedule);

@@ -42,6 +42,8 @@ pub(super) struct Mentions<'a> {
     pub urls: Vec<UrlMention<'a>>,
     /// Pages named by their key (hand-outs, expiries).
     pub keys: Vec<PageKey>,
+    /// Texts of links, in order of their mentions.
+    pub anchors: Vec<(u32, &'a str)>,
 }
 
 impl<'a> Mentions<'a> {
@@ -88,6 +90,8 @@ impl<'a> Collector<'a, '_> {
                 let page = self.out.urls.len() as u32;
                 self.mention(edit.page, &sites, Score::ZERO, NO_REF);
                 let links = self.mentions(&edit.links, &sites, page);
+                let anchors = edit.anchors.iter().map(|&(link, text)| (links.start + link as u32, text));
+                self.out.anchors.extend(anchors);
                 let (score, time, content_hash) = (edit.score, edit.time, edit.content_hash);
                 Step::Crawled { page, links, score, time, content_hash }
             }

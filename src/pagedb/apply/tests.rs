@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::pagedb::test_db::{NOW, TestDb, page, url};
 use crate::pagedb::{PageDb, Status};
 use crate::types::edit::web::{Adding, History, LinkSource, NewLink, NewPage};
-use crate::types::{ContentHash, PageIndex, PageKey, Score, Time, UrlHasher, WebEdit, edit};
+use crate::types::{Anchor, ContentHash, PageIndex, PageKey, Score, Time, UrlHasher, WebEdit, edit};
 
 /// Every row of every table.
 fn rows(db: &PageDb) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
@@ -162,7 +162,7 @@ fn add(text: &str, score: f64, hash: Option<u64>, adding: Adding) -> WebEdit {
 }
 
 fn link_from(from: LinkSource, to: &str) -> NewLink {
-    NewLink { from, to: url(to), score: Score::ZERO }
+    NewLink { from, to: url(to), score: Score::ZERO, anchor: None }
 }
 
 #[test]
@@ -229,8 +229,91 @@ fn a_content_hash_that_begins_another_is_another() {
     assert_eq!(links(&db, "http://a.example/0"), ["http://b.example/"]);
 }
 
+/// The links of a page that have an anchor, by URL.
+fn anchors(db: &TestDb, text: &str) -> Vec<(String, String)> {
+    let snapshot = db.db.snapshot().unwrap();
+    let anchors = snapshot.anchors(index(db, text)).unwrap().into_iter();
+    let mut anchors: Vec<_> = anchors
+        .map(|(target, anchor)| {
+            (snapshot.url(target).unwrap().unwrap().1.to_string(), anchor.as_str().to_owned())
+        })
+        .collect();
+    anchors.sort_unstable();
+    anchors
+}
+
+fn pair(url: &str, anchor: &str) -> (String, String) {
+    (url.to_owned(), anchor.to_owned())
+}
+
+#[test]
+fn anchors_follow_their_links() {
+    let mut db = TestDb::new();
+    let start = "http://a.example/";
+    let urls = ["http://b.example/", "http://a.example/1", "http://b.example/", "http://a.example/2"];
+    let mut crawled = page(start, Some(7), &urls);
+    for (link, text) in crawled.links.iter_mut().zip(["", "one", "b", "two"]) {
+        link.anchor = Anchor::new(text);
+    }
+    crawled
+        .links
+        .push(crate::types::Link { anchor: Anchor::new("not the first"), ..crawled.links[1].clone() });
+    db.crawl(&crawled);
+    let (b, one, two) = (pair(urls[0], "b"), pair(urls[1], "one"), pair(urls[3], "two"));
+    assert_eq!(anchors(&db, start), [one.clone(), two.clone(), b.clone()]);
+
+    // A link that comes between them, with and without a text of its own.
+    let from = || LinkSource::Page(url(start));
+    db.edit(&WebEdit::AddLink(link_from(from(), "http://c.example/")));
+    let new = NewLink { anchor: Anchor::new("d"), ..link_from(from(), "http://d.example/") };
+    db.edit(&WebEdit::AddLink(new));
+    sound(&db);
+    let d = pair("http://d.example/", "d");
+    assert_eq!(anchors(&db, start), [one.clone(), two.clone(), b.clone(), d.clone()]);
+    // A text given by hand counts; that none is given changes nothing.
+    db.edit(&WebEdit::AddLink(link_from(from(), urls[0])));
+    let again = NewLink { anchor: Anchor::new("better"), ..link_from(from(), urls[1]) };
+    db.edit(&WebEdit::AddLink(again));
+    let better = pair(urls[1], "better");
+    assert_eq!(anchors(&db, start), [better.clone(), two.clone(), b, d.clone()]);
+
+    // One with a text, and one without.
+    db.delete(urls[0]);
+    db.delete("http://c.example/");
+    sound(&db);
+    assert_eq!(anchors(&db, start), [better, two, d]);
+
+    // The same content keeps its links, another does not.
+    db.edit(&add(start, 0.0, Some(7), Adding::KeepScore));
+    assert_eq!(anchors(&db, start).len(), 3);
+    db.edit(&add(start, 0.0, Some(8), Adding::KeepScore));
+    sound(&db);
+    assert_eq!(anchors(&db, start), []);
+    assert!(db.db.anchors().next().is_none());
+
+    // A crawl replaces them; one without leaves no row.
+    db.crawl(&crawled);
+    assert_eq!(anchors(&db, start).len(), 3);
+    db.crawl(&page(start, Some(7), &urls));
+    sound(&db);
+    assert!(db.db.anchors().next().is_none());
+    db.crawl(&crawled);
+    db.delete(start);
+    sound(&db);
+    assert!(db.db.anchors().next().is_none());
+}
+
 fn name(n: u8) -> String {
     format!("http://h{}.example/{}", n % 3, n / 3)
+}
+
+/// A text for two of three links.
+fn text(n: usize) -> Option<Anchor> {
+    Anchor::new(["", "home", "a text of some words"][n % 3])
+}
+
+fn with_text(link: NewLink, n: u8) -> NewLink {
+    NewLink { anchor: text(n.into()), ..link }
 }
 
 /// Encoded edits of every kind that need no key.
@@ -247,11 +330,11 @@ fn any_edit() -> impl Strategy<Value = Vec<u8>> {
         2 => (n.clone(), adding, hash.clone(), prop::option::of((from.clone(), n.clone()))).prop_map(
             |(n, adding, hash, link)| {
                 let WebEdit::AddPage { page, .. } = add(&name(n), 1.0, hash, adding) else { unreachable!() };
-                let link = link.map(|(from, to)| link_from(from, &name(to)));
+                let link = link.map(|(from, to)| with_text(link_from(from, &name(to)), to));
                 WebEdit::AddPage { page, adding, link }
             }
         ),
-        2 => (from, n.clone()).prop_map(|(from, to)| WebEdit::AddLink(link_from(from, &name(to)))),
+        2 => (from, n.clone()).prop_map(|(from, to)| WebEdit::AddLink(with_text(link_from(from, &name(to)), to))),
     ];
     let encoded = |edit: WebEdit| {
         let mut bytes = Vec::new();
@@ -264,7 +347,11 @@ fn any_edit() -> impl Strategy<Value = Vec<u8>> {
             let links: Vec<String> = links.into_iter().map(name).collect();
             let links: Vec<&str> = links.iter().map(String::as_str).collect();
             let mut bytes = Vec::new();
-            edit::encode_crawled(&page(&name(n), hash, &links), &mut bytes);
+            let mut page = page(&name(n), hash, &links);
+            for (at, link) in page.links.iter_mut().enumerate() {
+                link.anchor = text(at + usize::from(n));
+            }
+            edit::encode_crawled(&page, &mut bytes);
             bytes
         }),
         1 => n.prop_map(|n| {

@@ -12,6 +12,8 @@ use super::estimates::Estimates;
 use super::identity::{Cell, Cells};
 use super::refs::{Mentions, NO_REF};
 use super::transitions::{self, Outcome, Rules};
+use crate::pagedb::anchor_list::Encoder;
+use crate::pagedb::anchors::texts;
 use crate::pagedb::env::{InTable, PageDb, PageDbError, corrupted};
 use crate::pagedb::find::Finder;
 use crate::pagedb::link_list;
@@ -20,7 +22,7 @@ use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::content_key;
 use crate::pagedb::scoring::Scoring;
 use crate::types::edit::web::{Adding, LinkSource, NewLink, NewPage};
-use crate::types::{PageIndex, PageKey, PageUrl, Score, WebEdit};
+use crate::types::{Anchor, PageIndex, PageKey, PageUrl, Score, WebEdit};
 
 /// A page that links can stand on.
 struct Source {
@@ -143,7 +145,7 @@ impl Editor<'_> {
         })?;
         let target = &cells.list[cells.of_url[1] as usize];
         for source in &sources {
-            self.insert_link(txn, source, target.key, target.new.index)?;
+            self.insert_link(txn, source, (target.key, target.new.index), link.anchor.as_ref())?;
         }
         Ok(())
     }
@@ -184,21 +186,50 @@ impl Editor<'_> {
         &mut self,
         txn: &mut RwTxn<'_>,
         source: &Source,
-        target: PageKey,
-        index: PageIndex,
+        (target, index): (PageKey, PageIndex),
+        anchor: Option<&Anchor>,
     ) -> Result<(), PageDbError> {
         let row = source.index.to_bytes();
         let bytes = self.db.tables.links.get(txn, &row)?.ok_or_else(|| corrupted("links", &row))?;
         let mut other = Vec::new();
         let n_other = link_list::decode(bytes, false, &mut other).in_table("links", &row)?;
         let mut same = other.split_off(n_other);
+        let before = other.len() + same.len();
         let group = if target.domain() == source.key.domain() { &mut same } else { &mut other };
-        if let Err(at) = group.binary_search(&index) {
+        let found = group.binary_search(&index);
+        if let Err(at) = found {
             group.insert(at, index);
-            self.changes.counters.links -= (other.len() + same.len() - 1) as u64;
+            self.changes.counters.links -= before as u64;
             self.put_links(txn, source.index, &other, &same)?;
         }
-        Ok(())
+        let place = link_list::place(&other, &same, index).unwrap_or(before);
+        self.insert_anchor(txn, source.index, before, (place, found.is_err()), anchor)
+    }
+
+    /// Brings the anchors of a page, which had `links` links, in step with the link at a place, which may be a new
+    /// one, and gives it its own.
+    fn insert_anchor(
+        &self,
+        txn: &mut RwTxn<'_>,
+        page: PageIndex,
+        links: usize,
+        (place, is_new): (usize, bool),
+        anchor: Option<&Anchor>,
+    ) -> Result<(), PageDbError> {
+        let table = self.db.tables.anchors;
+        let mut anchors = table.get(txn, page, links)?;
+        if anchors.is_empty() && anchor.is_none() {
+            return Ok(());
+        }
+        let at = anchors.partition_point(|&(other, _)| other < place);
+        if is_new {
+            anchors[at..].iter_mut().for_each(|(other, _)| *other += 1);
+        }
+        if let Some(anchor) = anchor {
+            let has_one = anchors.get(at).is_some_and(|&(other, _)| other == place);
+            anchors.splice(at..at + usize::from(has_one), [(place, anchor.clone())]);
+        }
+        table.put(txn, page, texts(&anchors), &mut Encoder::default())
     }
 
     /// Writes a page's links, which were not counted yet.
@@ -222,6 +253,7 @@ impl Editor<'_> {
         if let Some(bytes) = self.db.tables.links.get(txn, &row)? {
             self.changes.counters.links -= link_list::count(bytes).in_table("links", &row)?;
             self.db.tables.links.delete(txn, &row)?;
+            self.db.tables.anchors.delete(txn, page)?;
             self.changes.relinked.push(page);
         }
         Ok(())

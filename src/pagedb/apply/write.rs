@@ -4,6 +4,7 @@ use heed::{PutFlags, RwTxn};
 
 use super::domains::Domains;
 use super::identity::{Cell, Cells};
+use super::links::LinkRows;
 use super::prefetch::{AHEAD, prefetch};
 use super::refs::{Mentions, NO_REF};
 use super::rewrite::{RowChanges, Way};
@@ -11,7 +12,6 @@ use super::transitions::Crawl;
 use crate::pagedb::domain_record::DomainCounters;
 use crate::pagedb::env::{InTable, PageDbError, Tables};
 use crate::pagedb::info::Counters;
-use crate::pagedb::link_list;
 use crate::pagedb::page_record::PageRecord;
 use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::{LeaseKey, SCHEDULE_KEY_LEN, ScheduleKey, content_key};
@@ -157,13 +157,14 @@ pub(super) fn write_schedule(
     Ok(changes)
 }
 
-/// Writes `links`, `hash2info` and `content` for the crawled pages.
+/// Writes `hash2info`, `content`, `links` and `anchors` for the crawled pages.
 pub(super) fn crawls(
     txn: &mut RwTxn<'_>,
     way: Way<'_>,
     tables: &Tables,
     cells: &Cells,
     crawls: &[Crawl<'_>],
+    anchors: &[(u32, &str)],
     counters: &mut Counters,
 ) -> Result<(), PageDbError> {
     let mut order: Vec<u32> = (0..crawls.len() as u32).collect();
@@ -205,45 +206,12 @@ pub(super) fn crawls(
         lists.push((cell.new.index, group[group.len() - 1], was_crawled));
     }
     lists.sort_unstable();
+    let mut rows = LinkRows::new(cells, anchors);
     let mut warm = Warm::new(way.env, tables.links, Reach::Keys);
     for (at, &(index, crawl, had_links)) in lists.iter().enumerate() {
         warm.step(at, lists.len(), |at| lists[at].0.to_bytes())?;
-        links(txn, tables, cells, &crawls[crawl as usize], index, had_links, counters, &mut value)?;
+        rows.write(txn, tables, &crawls[crawl as usize], index, had_links, counters)?;
     }
-    Ok(())
-}
-
-#[allow(clippy::too_many_arguments, reason = "the two buffers and counters of the loop above")]
-fn links(
-    txn: &mut RwTxn<'_>,
-    tables: &Tables,
-    cells: &Cells,
-    crawl: &Crawl<'_>,
-    index: PageIndex,
-    had_links: bool,
-    counters: &mut Counters,
-    value: &mut Vec<u8>,
-) -> Result<(), PageDbError> {
-    let domain = cells.list[crawl.cell as usize].key.domain();
-    let (mut other, mut same) = (Vec::new(), Vec::new());
-    for mention in crawl.links.clone() {
-        cells.prefetch_target(mention);
-        let target = &cells.list[cells.of_url[mention as usize] as usize];
-        let group = if target.key.domain() == domain { &mut same } else { &mut other };
-        group.push(target.new.index);
-    }
-    for group in [&mut other, &mut same] {
-        group.sort_unstable();
-        group.dedup();
-    }
-    let row = index.to_bytes();
-    if had_links && let Some(old) = tables.links.get(txn, &row)? {
-        counters.links -= link_list::count(old).in_table("links", &row)?;
-    }
-    counters.links += (other.len() + same.len()) as u64;
-    value.clear();
-    link_list::encode(&other, &same, value);
-    tables.links.put(txn, &row, value)?;
     Ok(())
 }
 

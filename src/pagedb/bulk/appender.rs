@@ -31,6 +31,7 @@ pub enum To {
     Content,
     Schedule,
     Leases,
+    Anchors,
 }
 
 /// Appends rows; each table's must come in order of key.
@@ -106,7 +107,7 @@ fn append_all(
     batches: &Receiver<Vec<u8>>,
     recycle: &std::sync::mpsc::Sender<Vec<u8>>,
 ) -> Result<(), PageDbError> {
-    let tables = tables.named().map(|(_, table)| table);
+    let tables: Vec<Table> = tables.named().into_iter().map(|(_, table)| table).collect();
     let mut txn = env.write_txn()?;
     let mut uncommitted = 0;
     for mut batch in batches {
@@ -130,7 +131,7 @@ fn append_all(
 
 type Row<'b> = (Table, &'b [u8], &'b [u8], &'b [u8]);
 
-fn next_row<'b>(bytes: &'b [u8], tables: &[Table; 10]) -> Option<Row<'b>> {
+fn next_row<'b>(bytes: &'b [u8], tables: &[Table]) -> Option<Row<'b>> {
     let (&table, rest) = bytes.split_first()?;
     let (key, rest) = rest.split_first_chunk::<4>()?;
     let (value, rest) = rest.split_first_chunk::<4>()?;
@@ -160,5 +161,6 @@ mod tests {
         assert_eq!(Tables::NAMES[To::Leases as usize], "leases");
         assert_eq!(Tables::NAMES[To::Hash2info as usize], "hash2info");
         assert_eq!(Tables::NAMES[To::Schedule as usize], "schedule");
+        assert_eq!(Tables::NAMES[To::Anchors as usize], "anchors");
     }
 }

@@ -1,7 +1,7 @@
 //! Edits on their way from a source to the dictionary: flat, so that a URL costs no allocation.
 
 use crate::types::url::normal_site_len;
-use crate::types::{ContentHash, CrawledPage, LinkResolver, PageUrl, Score, Time, UrlError};
+use crate::types::{Anchor, ContentHash, CrawledPage, LinkResolver, PageUrl, Score, Time, UrlError};
 
 /// Bytes of URLs after which a batch is passed on: large against the cost of a channel, small in memory.
 const FULL_BYTES: usize = 1 << 20;
@@ -12,6 +12,8 @@ pub struct EditBatch {
     text: String,
     urls: Vec<UrlSpan>,
     edits: Vec<BatchEdit>,
+    /// Texts of links, in the order of `urls`.
+    anchors: Vec<(usize, Anchor)>,
     skipped_links: u64,
 }
 
@@ -56,6 +58,21 @@ pub struct RawPage<'a> {
     pub content_hash: Option<ContentHash>,
 }
 
+/// A link as a source has it; most have a URL and a score alone.
+#[derive(Debug, Clone, Copy)]
+pub struct RawLink<'a> {
+    pub url: &'a str,
+    pub score: Score,
+    /// Its text, in whatever form; empty for none.
+    pub anchor: &'a str,
+}
+
+impl<'a> From<(&'a str, Score)> for RawLink<'a> {
+    fn from((url, score): (&'a str, Score)) -> RawLink<'a> {
+        RawLink { url, score, anchor: "" }
+    }
+}
+
 /// A URL of the batch, in its two parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchUrl<'a> {
@@ -72,9 +89,10 @@ impl EditBatch {
     pub fn crawled<'a>(
         &mut self,
         page: RawPage<'_>,
-        links: impl IntoIterator<Item = (&'a str, Score)>,
+        links: impl IntoIterator<Item = impl Into<RawLink<'a>>>,
     ) -> Result<(), UrlError> {
-        let before = (self.text.len(), self.urls.len());
+        let first = self.urls.len() + 1;
+        let first_anchor = self.anchors.len();
         // Only links that are not in normal form ask for the page's URL as such.
         let mut parsed = match page.base {
             Some(base) => Some(LinkResolver::new(&PageUrl::parse(page.url)?).resolve(base)?),
@@ -82,49 +100,70 @@ impl EditBatch {
         };
         self.push(page.url, Score::ZERO, PageUrl::parse)?;
         let mut slow: Vec<(usize, &str, Score)> = Vec::new();
-        for (n, (link, score)) in links.into_iter().enumerate() {
-            match normal_site_len(link) {
-                Some(site_len) => self.push_normal(link, site_len, score),
-                None => slow.push((n, link, score)),
+        for (n, link) in links.into_iter().enumerate() {
+            let RawLink { url, score, anchor } = link.into();
+            match normal_site_len(url) {
+                Some(site_len) => self.push_normal(url, site_len, score),
+                None => slow.push((n, url, score)),
             }
+            // As if no link were skipped.
+            self.anchors.extend(Anchor::new(anchor).map(|anchor| (first + n, anchor)));
         }
         if !slow.is_empty() {
             let base = match parsed.take() {
                 Some(base) => base,
                 None => PageUrl::parse(page.url)?,
             };
-            self.insert_slow(before.1 + 1, &slow, &base);
+            let skipped = self.insert_slow(first, &slow, &base);
+            self.move_anchors(first_anchor, first, &skipped);
         }
-        let links = self.urls.len() - before.1 - 1;
+        let links = self.urls.len() - first;
         let crawl = Crawl { time: page.time, score: page.score, content_hash: page.content_hash };
         self.edits.push(BatchEdit::Crawled { links, crawl });
         Ok(())
     }
 
-    /// Puts links that had to be parsed to their places among the page's others, which begin at `first`.
-    fn insert_slow(&mut self, first: usize, slow: &[(usize, &str, Score)], base: &PageUrl) {
+    /// Puts links that had to be parsed to their places among the page's others, which begin at `first`; returns
+    /// which ones were skipped.
+    fn insert_slow(&mut self, first: usize, slow: &[(usize, &str, Score)], base: &PageUrl) -> Vec<usize> {
         let mut resolver = LinkResolver::new(base);
         let plain = self.urls.split_off(first);
         let mut plain = plain.into_iter();
         let mut slow = slow.iter().peekable();
+        let mut skipped = Vec::new();
         for n in 0.. {
             if let Some(&(_, link, score)) = slow.next_if(|(at, ..)| *at == n) {
                 match resolver.resolve(link) {
                     Ok(url) => self.push_url(&url, score),
-                    Err(_) => self.skipped_links += 1,
+                    Err(_) => skipped.push(n),
                 }
             } else if let Some(span) = plain.next() {
                 self.urls.push(span);
             } else if slow.peek().is_none() {
-                return;
+                break;
             }
         }
+        self.skipped_links += skipped.len() as u64;
+        skipped
+    }
+
+    /// Takes the anchors of skipped links away, and brings the others to the links that have moved up.
+    fn move_anchors(&mut self, first_anchor: usize, first: usize, skipped: &[usize]) {
+        if skipped.is_empty() {
+            return;
+        }
+        let anchors = self.anchors.split_off(first_anchor);
+        self.anchors.extend(anchors.into_iter().filter_map(|(url, anchor)| {
+            let before = skipped.binary_search(&(url - first)).err()?;
+            Some((url - before, anchor))
+        }));
     }
 
     /// Adds a crawled page whose URLs are in normal form already.
     pub fn page(&mut self, page: &CrawledPage) {
         self.push_url(&page.url, Score::ZERO);
         for link in &page.links {
+            self.anchors.extend(link.anchor.iter().map(|anchor| (self.urls.len(), anchor.clone())));
             self.push_url(&link.url, link.score);
         }
         let crawl = Crawl { time: page.time, score: page.score, content_hash: page.content_hash.clone() };
@@ -167,7 +206,13 @@ impl EditBatch {
         self.text.clear();
         self.urls.clear();
         self.edits.clear();
+        self.anchors.clear();
         self.skipped_links = 0;
+    }
+
+    /// The texts of links, each with the number of its URL in [`EditBatch::urls`], in their order.
+    pub(super) fn anchors(&self) -> &[(usize, Anchor)] {
+        &self.anchors
     }
 
     pub(super) fn edits(&self) -> &[BatchEdit] {
@@ -239,6 +284,35 @@ mod tests {
         ];
         assert_eq!(urls(&batch), expected);
         assert_eq!(batch.skipped_links(), 1);
+    }
+
+    #[test]
+    fn anchors_stay_with_their_links() {
+        let mut batch = EditBatch::default();
+        let link = |url, anchor| RawLink { url, score: Score::ZERO, anchor };
+        let links = [
+            link("mailto:a@b", "write"),
+            link("x", " the\nx "),
+            link("http://b.example/plain", "plain"),
+            link("javascript:x", ""),
+            link("/y", "\t"),
+            link("http://c.example/", "c"),
+        ];
+        batch.seed("http://s.example", Score::ZERO).unwrap();
+        batch.crawled(raw("http://a.example/"), links).unwrap();
+        batch.crawled(raw("http://d.example/"), [link("http://e.example/", "e")]).unwrap();
+        let urls = urls(&batch);
+        let anchors: Vec<_> =
+            batch.anchors().iter().map(|(n, anchor)| (&*urls[*n], anchor.as_str())).collect();
+        let expected = [
+            ("http://a.example /x", "the x"),
+            ("http://b.example /plain", "plain"),
+            ("http://c.example /", "c"),
+            ("http://e.example /", "e"),
+        ];
+        assert_eq!(anchors, expected);
+        assert!(batch.crawled(raw("ftp://a.example/"), [link("/x", "x")]).is_err());
+        assert_eq!(batch.anchors().len(), 4);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::disk::{Section, Spilled, Writer};
 use super::sites::Sites;
 use super::{BulkError, Phase, Progress};
 use crate::pagedb::env::PageDbError;
+use crate::types::anchor::put_list;
 use crate::types::codec::put_varint;
 
 /// Batches that wait between the source and the dictionary.
@@ -24,6 +25,8 @@ const AHEAD: usize = 8;
 /// Kinds of coded edits.
 pub(super) const SEEDS: u8 = 0;
 pub(super) const CRAWLED: u8 = 1;
+/// Before the links stands their number, behind them their anchors.
+pub(super) const CRAWLED_WITH_ANCHORS: u8 = 2;
 
 /// A run of the input.
 #[derive(Debug, Clone, Copy)]
@@ -177,6 +180,7 @@ impl<'s> Builder<'s> {
             .collect();
         self.counts.skipped_links += batch.skipped_links();
         let mut at = 0;
+        let mut anchors = batch.anchors();
         for edit in batch.edits() {
             self.edit.clear();
             match edit {
@@ -184,8 +188,14 @@ impl<'s> Builder<'s> {
                     let page = self.number_of(&mentions, at, NO_PARENT);
                     let domain = mentions[at].key.domain();
                     self.dictionary.crawled(page, crawl);
-                    self.edit.push(CRAWLED);
+                    let n_anchors = anchors.partition_point(|&(url, _)| url <= at + links);
+                    let (own_anchors, rest) = anchors.split_at(n_anchors);
+                    anchors = rest;
+                    self.edit.push(if n_anchors > 0 { CRAWLED_WITH_ANCHORS } else { CRAWLED });
                     put_varint(&mut self.edit, page.into());
+                    if n_anchors > 0 {
+                        put_varint(&mut self.edit, *links as u64);
+                    }
                     for link in at + 1..=at + links {
                         let number = self.number_of(&mentions, link, page);
                         let mention = &mentions[link];
@@ -193,6 +203,8 @@ impl<'s> Builder<'s> {
                         let same_domain = u64::from(mention.key.domain() == domain);
                         put_varint(&mut self.edit, u64::from(number) << 1 | same_domain);
                     }
+                    let of_links = own_anchors.iter().map(|(url, anchor)| (url - at - 1, anchor.as_str()));
+                    put_list(of_links, &mut self.edit);
                     at += links + 1;
                     self.counts.crawls += 1;
                     self.counts.links += *links as u64;

@@ -9,17 +9,19 @@ use std::path::Path;
 
 use super::appender::{Appender, To};
 use super::depths::Depths;
-use super::intake::{CRAWLED, Read, Run};
+use super::intake::{CRAWLED_WITH_ANCHORS, Read, Run, SEEDS};
 use super::merge::{Merged, NEW, OF_ENTRY, OF_OLD};
 use super::rank::Rank;
 use super::sites::Sites;
 use super::sorter::{Sorted, Sorter, Tie};
 use super::{Phase, Progress};
+use crate::pagedb::anchor_list::{self, Encoder};
 use crate::pagedb::env::{InTable, PageDbError, Snapshot, corrupted};
 use crate::pagedb::link_list;
 use crate::pagedb::page_state::Slot;
 use crate::pagedb::url_record::UrlRecord;
-use crate::types::codec::{Malformed, Reader};
+use crate::types::anchor::read_one;
+use crate::types::codec::{Malformed, Reader, put_bytes};
 use crate::types::{PageIndex, PageKey};
 
 /// Edits between two reports of progress.
@@ -52,7 +54,8 @@ impl Indices {
     }
 }
 
-/// Returns the coded lists of links, too: by the index of the page, a page's lists in the order of its crawls.
+/// Returns the coded lists of links and anchors, too ([`split`] takes them apart): by the index of the page, a page's
+/// lists in the order of its crawls.
 #[allow(
     clippy::too_many_arguments,
     reason = "the results of the steps before, and where to put those of this"
@@ -82,6 +85,8 @@ pub(super) fn link(
         value: Vec::new(),
         other: Vec::new(),
         same: Vec::new(),
+        targets: Vec::new(),
+        encoder: Encoder::default(),
         done: 0,
     };
     let all = read.counts.crawls;
@@ -128,6 +133,9 @@ struct Linking<'a> {
     value: Vec<u8>,
     other: Vec<PageIndex>,
     same: Vec<PageIndex>,
+    /// In the order in which the page has them.
+    targets: Vec<PageIndex>,
+    encoder: Encoder,
     done: u64,
 }
 
@@ -200,10 +208,11 @@ impl Linking<'_> {
         Ok(())
     }
 
-    /// The page that was crawled; its coded links stand in `value` then.
+    /// The page that was crawled; its coded links and anchors stand in `value` then.
     fn edit(&mut self, edit: &[u8]) -> Result<Option<PageIndex>, Malformed> {
         let mut reader = Reader::new(edit);
-        if reader.u8()? != CRAWLED {
+        let kind = reader.u8()?;
+        if kind == SEEDS {
             while reader.remaining() > 0 {
                 let seed = index_of(&self.ids, reader.number()?)?;
                 self.depths.linked(seed, 0);
@@ -214,20 +223,64 @@ impl Linking<'_> {
         let depth = self.depths.crawled(page).saturating_add(1);
         self.other.clear();
         self.same.clear();
-        while reader.remaining() > 0 {
+        self.targets.clear();
+        let has_anchors = kind == CRAWLED_WITH_ANCHORS;
+        let links = if has_anchors { reader.number()? } else { usize::MAX };
+        while reader.remaining() > 0 && self.other.len() + self.same.len() < links {
             let link = reader.varint()?;
             let target = index_of(&self.ids, (link >> 1) as usize)?;
             self.depths.linked(target, depth);
-            if link & 1 == 1 { self.same.push(target) } else { self.other.push(target) }
+            if link & 1 == 1 {
+                self.same.push(target)
+            } else {
+                self.other.push(target)
+            }
+            if has_anchors {
+                self.targets.push(target);
+            }
         }
         for group in [&mut self.other, &mut self.same] {
             group.sort_unstable();
             group.dedup();
         }
         self.value.clear();
-        link_list::encode(&self.other, &self.same, &mut self.value);
+        self.value.push(u8::from(has_anchors));
+        if has_anchors {
+            self.bytes_of_links_and_anchors(reader)?;
+        } else {
+            link_list::encode(&self.other, &self.same, &mut self.value);
+        }
         Ok(Some(page))
     }
+
+    /// Appends the length of the coded links, these, and the coded anchors, which `reader` is at. Of a link that
+    /// stands on the page more than once the first text counts.
+    fn bytes_of_links_and_anchors(&mut self, mut reader: Reader<'_>) -> Result<(), Malformed> {
+        let mut links = Vec::new();
+        link_list::encode(&self.other, &self.same, &mut links);
+        put_bytes(&mut self.value, &links);
+        let mut anchors = Vec::new();
+        let mut next = 0;
+        while reader.remaining() > 0 {
+            let (link, text) = read_one(&mut reader, next, self.targets.len())?;
+            next = link + 1;
+            let place = link_list::place(&self.other, &self.same, self.targets[link]).ok_or(Malformed)?;
+            anchors.push((place, text));
+        }
+        anchor_list::first_of_each(&mut anchors);
+        self.encoder.encode(anchors, &mut self.value);
+        Ok(())
+    }
+}
+
+/// Takes the coded links and the coded anchors of a list apart; those are empty if there are none.
+pub(super) fn split(list: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
+    let mut reader = Reader::new(list);
+    if reader.u8()? == 0 {
+        return Ok((reader.rest(), &[]));
+    }
+    let links = reader.bytes()?;
+    Ok((links, reader.rest()))
 }
 
 fn index_of(ids: &[u64], entry: usize) -> Result<PageIndex, Malformed> {

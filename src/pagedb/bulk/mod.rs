@@ -12,7 +12,7 @@
 //! 2. `merge`: all runs and the old pages, in order of key. Each distinct URL gets one page and one key.
 //! 3. `linking`: run by run, in the order of the input: indices by first sight, `urls`, depths, link lists.
 //! 4. `states`: in order of key: `hash2idx`, `hash2info`, `schedule`, `leases`, `content`.
-//! 5. `links`, `domains`, `sites`, `info`.
+//! 5. `links` and `anchors`, `domains`, `sites`, `info`.
 
 mod appender;
 mod batch;
@@ -31,7 +31,7 @@ mod states;
 
 use std::path::Path;
 
-pub use batch::{EditBatch, RawPage};
+pub use batch::{EditBatch, RawLink, RawPage};
 pub use intake::Counts;
 
 use super::apply::Rules;
@@ -208,12 +208,19 @@ fn stored_scoring(old: Option<&Snapshot>) -> Result<Scoring, PageDbError> {
 /// Bytes read at a time where one file is read.
 const READ_BUFFER: usize = 1 << 20;
 
-/// Writes `links`: the list of a page's last crawl, or the old one. Returns the number of links.
+/// Writes `links` and `anchors`: the lists of a page's last crawl, or the old ones. Returns the number of links.
 fn write_links(mut lists: Sorted, old: Option<&Snapshot>, rows: &mut Appender) -> Result<u64, PageDbError> {
     let mut links = 0;
-    let mut put = |row: &[u8], value: &[u8]| {
+    let mut put = |row: &[u8], value: &[u8], anchors: &[u8]| {
         links += link_list::count(value).in_table("links", row)?;
-        rows.put(To::Links, row, value)
+        rows.put(To::Links, row, value)?;
+        if anchors.is_empty() { Ok(()) } else { rows.put(To::Anchors, row, anchors) }
+    };
+    let mut old_anchors = OldRows::new(old, |tables| tables.anchors.0)?;
+    let mut anchors_of = |row: &[u8]| {
+        // A row of its own without links would keep all others back.
+        while old_anchors.next_if(|old| old < row)?.is_some() {}
+        Ok::<_, PageDbError>(old_anchors.next_if(|old| old == row)?.map_or(&[][..], |(_, anchors)| anchors))
     };
     let mut old = OldRows::new(old, |tables| tables.links)?;
     let mut last: Option<PageIndex> = None;
@@ -224,10 +231,11 @@ fn write_links(mut lists: Sorted, old: Option<&Snapshot>, rows: &mut Appender) -
         if let Some(page) = last.filter(|_| last != next_page) {
             let row = page.to_bytes();
             while let Some((row, value)) = old.next_if(|old| *old < row[..])? {
-                put(row, value)?;
+                put(row, value, anchors_of(row)?)?;
             }
             old.next_if(|old| *old == row)?;
-            put(&row, &value)?;
+            let (links, anchors) = linking::split(&value).in_table("links", &row)?;
+            put(&row, links, anchors)?;
         }
         let Some((page, list)) = next else { break };
         last = Some(PageIndex(page));
@@ -235,7 +243,7 @@ fn write_links(mut lists: Sorted, old: Option<&Snapshot>, rows: &mut Appender) -
         value.extend_from_slice(list);
     }
     while let Some((row, value)) = old.next_if(|_| true)? {
-        put(row, value)?;
+        put(row, value, anchors_of(row)?)?;
     }
     Ok(links)
 }

@@ -46,7 +46,7 @@ pub(super) fn sorted_urls(
     sorter.finish(memory / 8)
 }
 
-/// The rows of a table of the old database, in order of key; none if there is no old database.
+/// The rows of a table of the old database, in order of key; none if there is no old database, or no table.
 pub(super) struct OldRows<'s> {
     rows: Option<RoIter<'s, Bytes, Bytes>>,
     next: Option<OldRow<'s>>,
@@ -56,11 +56,12 @@ pub(super) struct OldRows<'s> {
 pub(super) type OldRow<'s> = (&'s [u8], &'s [u8]);
 
 impl<'s> OldRows<'s> {
-    pub fn new(
+    pub fn new<T: Into<Option<Table>>>(
         old: Option<&'s Snapshot>,
-        table: impl FnOnce(&Tables) -> Table,
+        table: impl FnOnce(&Tables) -> T,
     ) -> Result<OldRows<'s>, PageDbError> {
-        let rows = old.map(|old| table(&old.tables).iter(&old.txn)).transpose()?;
+        let table = old.and_then(|old| Some((old, table(&old.tables).into()?)));
+        let rows = table.map(|(old, table)| table.iter(&old.txn)).transpose()?;
         let mut rows = OldRows { rows, next: None };
         rows.advance()?;
         Ok(rows)

@@ -8,8 +8,8 @@ use proptest::sample::select;
 
 use super::*;
 use crate::pagedb::test_db::{NOW, TestDb, url};
-use crate::pagedb::{Page, PageLinks};
-use crate::types::{ContentHash, CrawledPage, Link, PageUrl, Score, Time, UrlHasher, edit};
+use crate::pagedb::{Page, PageAnchors, PageLinks};
+use crate::types::{Anchor, ContentHash, CrawledPage, Link, PageUrl, Score, Time, UrlHasher, edit};
 
 #[derive(Debug, Clone)]
 enum Given {
@@ -29,7 +29,12 @@ fn name(n: usize) -> PageUrl {
 
 fn link() -> impl Strategy<Value = Link> {
     let score = select(vec![0.0, 0.0, 0.25, 0.5, 1.0, -1.0]);
-    (0..90usize, score).prop_map(|(n, score)| Link { url: name(n), score: Score::new(score).unwrap() })
+    let anchor = select(vec!["", "", "home", "a text of several words, as links have", "»"]);
+    (0..90usize, score, anchor).prop_map(|(n, score, anchor)| Link {
+        url: name(n),
+        score: Score::new(score).unwrap(),
+        anchor: Anchor::new(anchor),
+    })
 }
 
 fn given() -> impl Strategy<Value = Given> {
@@ -105,12 +110,13 @@ fn import(
     (db, imported, dir)
 }
 
-/// Pages by URL without their keys, links by index.
-fn contents(db: &PageDb) -> (Vec<Page>, Vec<PageLinks>) {
+/// Pages by URL without their keys, links and their anchors by index.
+fn contents(db: &PageDb) -> (Vec<Page>, Vec<PageLinks>, Vec<PageAnchors>) {
     let mut pages: Vec<Page> = db.pages().map(Result::unwrap).collect();
     pages.sort_by(|a, b| a.url.cmp(&b.url));
     pages.iter_mut().for_each(|page| page.key.0 = 0);
-    (pages, db.links(false).map(Result::unwrap).collect())
+    let anchors = db.anchors().map(Result::unwrap).collect();
+    (pages, db.links(false).map(Result::unwrap).collect(), anchors)
 }
 
 fn assert_same(live: &PageDb, imported: &PageDb) {
@@ -189,7 +195,7 @@ fn under_a_scorer_new_pages_get_what_a_page_without_links_is_worth() {
         score: Score::ZERO,
         time: NOW,
         content_hash: None,
-        links: vec![Link { url: url("http://new.example/1"), score: Score::new(9.0).unwrap() }],
+        links: vec![Link { url: url("http://new.example/1"), score: Score::new(9.0).unwrap(), anchor: None }],
     };
     let (imported, ..) = import(Some(&live), &[Given::Crawled(page)], UrlHasher::default(), None, 0);
     let report = imported.check(&mut |_, _| ()).unwrap();

@@ -1,6 +1,7 @@
-//! Last passes: `schedule`, `leases`, `links` and `content` against the pages.
+//! Last passes: `schedule`, `leases`, `links`, `anchors` and `content` against the pages.
 
 use super::{Check, Kind};
+use crate::pagedb::anchor_list;
 use crate::pagedb::env::PageDbError;
 use crate::pagedb::link_list;
 use crate::pagedb::page_record::PageRecord;
@@ -108,6 +109,31 @@ impl Check<'_> {
                 Some(_) => {}
             }
         }
+    }
+
+    pub(super) fn anchors(&mut self) -> Result<(), PageDbError> {
+        let snapshot = self.snapshot;
+        let Some(table) = snapshot.tables.anchors.0 else { return Ok(()) };
+        for row in table.iter(&snapshot.txn)? {
+            let (row, bytes) = row?;
+            self.row_done();
+            let Some(page) = self.decoded(row.try_into().map(PageIndex::from_bytes), "anchors", row) else {
+                continue;
+            };
+            match snapshot.links(page) {
+                Ok(Some(links)) => {
+                    drop(self.decoded(anchor_list::decode(bytes, links.len()), "anchors", row))
+                }
+                Ok(None) => {
+                    self.report
+                        .add(Kind::AnchorsStray, || format!("page {page} has anchors, but no row in links"));
+                }
+                // It is told already that its links do not decode.
+                Err(PageDbError::Corrupted { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn content(&mut self) -> Result<(), PageDbError> {

@@ -29,6 +29,8 @@
 //!   last ([`Kind::Record`]); and a row in `links` ([`Kind::LinksMissing`], [`Kind::LinksStray`]).
 //! * **Links.** Their targets exist ([`Kind::LinkTarget`]); the first group leads to other domains, the second
 //!   stays inside the page's ([`Kind::LinkGroup`]). That a group is sorted and has nothing twice lies in its code.
+//! * **Anchors.** Each row of `anchors` belongs to a row of `links` ([`Kind::AnchorsStray`]), and each anchor in it to
+//!   one of the links ([`Kind::Malformed`]).
 //! * **Content.** `content` has exactly the content hashes of `hash2info` ([`Kind::ContentMissing`],
 //!   [`Kind::ContentStray`]).
 //! * **Counters** in `info` equal the rows ([`Kind::Counters`]).
@@ -95,6 +97,7 @@ impl Snapshot {
         check.schedule()?;
         check.leases()?;
         check.links()?;
+        check.anchors()?;
         check.content()?;
         check.counters();
         Ok(check.report)

@@ -101,6 +101,7 @@ kinds! {
     LinksStray = "links row without crawled page",
     LinkTarget = "link to unknown page",
     LinkGroup = "link in wrong group",
+    AnchorsStray = "anchors row without links row",
     ContentMissing = "content hash without row",
     ContentStray = "content row without page",
     Counters = "wrong counter",

@@ -3,6 +3,7 @@
 use heed::RwTxn;
 
 use super::*;
+use crate::pagedb::anchor_list::Encoder;
 use crate::pagedb::domain_record::{DomainRecord, site_key};
 use crate::pagedb::env::{Table, Tables};
 use crate::pagedb::page_record::PageRecord;
@@ -363,6 +364,12 @@ fn damage_to_the_links_is_reported() {
         at.set_counters(|counters| counters.links -= 2);
     });
     assert_eq!(found, [Kind::LinksMissing]);
+    // With a row of anchors.
+    let found = damaged(|at| {
+        at.delete(at.tables.links, &at.index(CRAWLED).to_bytes());
+        at.set_counters(|counters| counters.links -= 4);
+    });
+    assert_eq!(found, [Kind::LinksMissing, Kind::AnchorsStray]);
     let found = damaged(|at| at.set_links(LEASED, &[], &[]));
     assert_eq!(found, [Kind::LinksStray]);
     let found = damaged(|at| at.set_links(CRAWLED_1, &[], &[PageIndex(0), PageIndex(99)]));
@@ -370,6 +377,21 @@ fn damage_to_the_links_is_reported() {
     let (a, b) = (PageIndex(0), PageIndex(1));
     let found = damaged(|at| at.set_links(CRAWLED_1, &[a], &[b]));
     assert_eq!(found, [Kind::LinkGroup]);
+}
+
+#[test]
+fn anchors_without_links_are_reported() {
+    let put = |at: &mut Damage<'_>, page: &str, places: &[usize], text: &str| {
+        let (index, mut value) = (at.index(page), Vec::new());
+        Encoder::default().encode(places.iter().map(|&place| (place, text)), &mut value);
+        at.put(at.tables.anchors.0.unwrap(), &index.to_bytes(), &value);
+    };
+    assert_eq!(damaged(|at| put(at, CRAWLED, &[0, 3], "a text")), []);
+    assert_eq!(damaged(|at| put(at, CRAWLED, &[0, 4], "a text")), [Kind::Malformed]);
+    assert_eq!(damaged(|at| put(at, CRAWLED, &[0], "a  text")), [Kind::Malformed]);
+    assert_eq!(damaged(|at| put(at, LEASED, &[0], "a text")), [Kind::AnchorsStray]);
+    let found = damaged(|at| at.put(at.tables.anchors.0.unwrap(), &[0; 4], &[0, 0, 1, b'a']));
+    assert_eq!(found, [Kind::Malformed]);
 }
 
 #[test]

@@ -39,3 +39,44 @@ fn grow_in_a_process_of_its_own() {
     crate::types::edit::encode_seeds(&seeds, &mut bytes);
     db.apply(&[&bytes], 2, crate::pagedb::Rules { heat_window: 60.0, max_depth: None }).unwrap();
 }
+
+/// As one that was made before there were anchors.
+#[test]
+fn a_database_without_the_table_of_anchors_is_read_as_it_is_and_gets_it_from_a_writer() {
+    let mut from = TestDb::new();
+    from.crawl(&page("http://a.example/", None, &["http://b.example/"]));
+    let dir = tempfile::tempdir().unwrap();
+    let env = open_env(dir.path(), 1 << 26, EnvFlags::empty()).unwrap();
+    let mut txn = env.write_txn().unwrap();
+    let create = |name| Ok(env.create_database(&mut txn, Some(name))?);
+    let tables = Tables::try_new(create, AnchorTable(None)).unwrap();
+    let snapshot = from.db.snapshot().unwrap();
+    for ((_, from), (_, to)) in from.db.tables.named().into_iter().zip(tables.named()) {
+        for row in from.iter(&snapshot.txn).unwrap() {
+            let (key, value) = row.unwrap();
+            to.put(&mut txn, key, value).unwrap();
+        }
+    }
+    txn.commit().unwrap();
+    drop(env);
+
+    let reader = PageDb::open_read_only(dir.path()).unwrap();
+    assert!(reader.check(&mut |_, _| ()).unwrap().is_ok());
+    assert_eq!(reader.table_sizes().unwrap().len(), 10);
+    assert_eq!(reader.snapshot().unwrap().anchors(crate::types::PageIndex(0)).unwrap(), []);
+    assert!(reader.anchors().next().is_none());
+    let copy = tempfile::tempdir().unwrap();
+    reader.copy_compact(&copy.path().join("copy"), &mut |_, _| ()).unwrap();
+    assert!(PageDb::open_read_only(&copy.path().join("copy")).unwrap().tables.anchors.0.is_some());
+    drop(reader);
+
+    let options = PageDbOptions { map_size: 1 << 26, ..PageDbOptions::default() };
+    let writer = PageDb::open(dir.path(), options).unwrap();
+    let mut told = page("http://a.example/", None, &["http://b.example/"]);
+    told.links[0].anchor = crate::types::Anchor::new("b");
+    let mut bytes = Vec::new();
+    crate::types::edit::encode_crawled(&told, &mut bytes);
+    writer.apply(&[&bytes], 2, crate::pagedb::Rules { heat_window: 60.0, max_depth: None }).unwrap();
+    assert_eq!(writer.anchors().count(), 1);
+    assert!(writer.check(&mut |_, _| ()).unwrap().is_ok());
+}

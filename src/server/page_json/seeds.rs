@@ -34,6 +34,8 @@ struct TextSeed(&'static str);
 
 const A_SCORE: &str = "a finite number";
 const A_URL: &str = "a string with a URL";
+const AN_ANCHOR: &str = "a string with the text of the link";
+const A_LINK: &str = "a URL, [URL], [URL, score] or [URL, score, anchor]";
 
 macro_rules! seed {
     ($seed:ty, $value:ty) => {
@@ -176,30 +178,32 @@ impl<'de> Visitor<'de> for LinkSeed<'_> {
     type Value = RawLink<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a URL, [URL] or [URL, score]")
+        f.write_str(A_LINK)
     }
 
     fn visit_borrowed_str<E: Error>(self, url: &'de str) -> Result<RawLink<'de>, E> {
-        Ok(RawLink { url: Cow::Borrowed(url), score: Score::ZERO })
+        Ok(RawLink { url: Cow::Borrowed(url), score: Score::ZERO, anchor: None })
     }
 
     fn visit_str<E: Error>(self, url: &str) -> Result<RawLink<'de>, E> {
-        Ok(RawLink { url: Cow::Owned(url.to_owned()), score: Score::ZERO })
+        Ok(RawLink { url: Cow::Owned(url.to_owned()), score: Score::ZERO, anchor: None })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<RawLink<'de>, A::Error> {
         self.0.part.set(Some(0));
         let Some(url) = seq.next_element_seed(TextSeed(A_URL))? else {
             self.0.part.set(None);
-            return Err(Error::custom("an empty list: give a URL, [URL] or [URL, score]"));
+            return Err(Error::custom(format_args!("an empty list: give {A_LINK}")));
         };
         let url = url.ok_or_else(|| Error::invalid_type(serde::de::Unexpected::Unit, &A_URL))?;
         self.0.part.set(Some(1));
         let score = score(seq.next_element_seed(NumberSeed(A_SCORE))?.flatten())?;
+        self.0.part.set(Some(2));
+        let anchor = seq.next_element_seed(TextSeed(AN_ANCHOR))?.flatten();
         self.0.part.set(None);
         match seq.next_element::<IgnoredAny>()? {
-            None => Ok(RawLink { url, score }),
-            Some(_) => Err(Error::custom("more than two elements: give a URL, [URL] or [URL, score]")),
+            None => Ok(RawLink { url, score, anchor }),
+            Some(_) => Err(Error::custom(format_args!("more than three elements: give {A_LINK}"))),
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct Trail {
     pub field: RefCell<Cow<'static, str>>,
     /// Place in the list of links.
     pub link: Cell<Option<usize>>,
-    /// Place in the pair of URL and score.
+    /// Place in the list of URL, score and anchor.
     pub part: Cell<Option<usize>>,
 }
 

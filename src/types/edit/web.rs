@@ -3,7 +3,7 @@
 
 use crate::types::codec::{Malformed, Reader, flag, put_bytes, put_f32, put_varint};
 use crate::types::url::MAX_URL_BYTES;
-use crate::types::{ContentHash, PageUrl, Score, Time};
+use crate::types::{Anchor, ContentHash, PageUrl, Score, Time};
 
 /// First bytes of these edits.
 pub(super) const ADD_PAGE: u8 = 16;
@@ -53,6 +53,8 @@ pub struct NewLink {
     pub to: PageUrl,
     /// The score that it gives its target.
     pub score: Score,
+    /// Its text; takes the place of the one that the link has, if it stands there already.
+    pub anchor: Option<Anchor>,
 }
 
 /// Where a link stands.
@@ -83,6 +85,7 @@ const HAS_CONTENT_HASH: u8 = 1 << 6;
 
 const FROM_CONTENT: u8 = 1;
 const LINK_HAS_SCORE: u8 = 2;
+const LINK_HAS_ANCHOR: u8 = 4;
 
 impl WebEdit {
     /// Appends the edit's bytes to `out`.
@@ -190,7 +193,11 @@ fn decode_page(reader: &mut Reader<'_>) -> Result<WebEdit, Malformed> {
 fn encode_link(link: &NewLink, out: &mut Vec<u8>) {
     let has_score = link.score != Score::ZERO;
     let from_content = matches!(link.from, LinkSource::Content(_));
-    out.push(flag(from_content, FROM_CONTENT) | flag(has_score, LINK_HAS_SCORE));
+    out.push(
+        flag(from_content, FROM_CONTENT)
+            | flag(has_score, LINK_HAS_SCORE)
+            | flag(link.anchor.is_some(), LINK_HAS_ANCHOR),
+    );
     match &link.from {
         LinkSource::Page(url) => encode_url(url, out),
         LinkSource::Content(hash) => put_bytes(out, &hash.to_bytes()),
@@ -199,11 +206,14 @@ fn encode_link(link: &NewLink, out: &mut Vec<u8>) {
     if has_score {
         put_f32(out, link.score.get());
     }
+    if let Some(anchor) = &link.anchor {
+        put_bytes(out, anchor.as_str().as_bytes());
+    }
 }
 
 fn decode_link(reader: &mut Reader<'_>) -> Result<NewLink, Malformed> {
     let flags = reader.u8()?;
-    if flags & !(FROM_CONTENT | LINK_HAS_SCORE) != 0 {
+    if flags & !(FROM_CONTENT | LINK_HAS_SCORE | LINK_HAS_ANCHOR) != 0 {
         return Err(Malformed);
     }
     let from = if flags & FROM_CONTENT != 0 {
@@ -213,7 +223,9 @@ fn decode_link(reader: &mut Reader<'_>) -> Result<NewLink, Malformed> {
     };
     let to = decode_url(reader)?;
     let score = if flags & LINK_HAS_SCORE != 0 { decode_score(reader)? } else { Score::ZERO };
-    Ok(NewLink { from, to, score })
+    let has_anchor = flags & LINK_HAS_ANCHOR != 0;
+    let anchor = if has_anchor { Some(Anchor::from_normal(reader.str()?)?) } else { None };
+    Ok(NewLink { from, to, score, anchor })
 }
 
 fn encode_url(url: &PageUrl, out: &mut Vec<u8>) {
@@ -273,13 +285,16 @@ mod tests {
             from: LinkSource::Content(ContentHash::Number(7)),
             to: url("http://b.example/"),
             score: Score::new(0.25).unwrap(),
+            anchor: None,
         };
         let edit = WebEdit::AddPage { page, adding: Adding::IfAbsent, link: Some(by_content) };
         assert_documented("add page", &encoded(&edit));
         assert_documented("delete page", &encoded(&WebEdit::DeletePage(url("http://a.example/x"))));
         let from = LinkSource::Page(url("http://a.example/"));
-        let link = NewLink { from, to: url("http://a.example/x"), score: Score::ZERO };
-        assert_documented("add link", &encoded(&WebEdit::AddLink(link)));
+        let link = NewLink { from, to: url("http://a.example/x"), score: Score::ZERO, anchor: None };
+        assert_documented("add link", &encoded(&WebEdit::AddLink(link.clone())));
+        let link = NewLink { anchor: Anchor::new("more"), ..link };
+        assert_documented("add link with an anchor", &encoded(&WebEdit::AddLink(link)));
     }
 
     fn any_url() -> impl Strategy<Value = PageUrl> {
@@ -297,7 +312,9 @@ mod tests {
     fn any_link() -> impl Strategy<Value = NewLink> {
         let from =
             prop_oneof![any_url().prop_map(LinkSource::Page), any_hash().prop_map(LinkSource::Content)];
-        (from, any_url(), any_score()).prop_map(|(from, to, score)| NewLink { from, to, score })
+        let anchor = prop::option::of("[a-z]{1,9}").prop_map(|text| Anchor::new(&text?));
+        let parts = (from, any_url(), any_score(), anchor);
+        parts.prop_map(|(from, to, score, anchor)| NewLink { from, to, score, anchor })
     }
 
     fn any_page() -> impl Strategy<Value = NewPage> {
