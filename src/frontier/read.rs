@@ -5,7 +5,7 @@ use super::{Frontier, FrontierError, layout};
 use crate::pagedb::{
     ContentStream, LinkStream, Page, PageStream, Progress, Report, RoundScores, Scope, StateStream, UrlStream,
 };
-use crate::types::{ContentHash, DomainUnit, PageIndex, PageUrl};
+use crate::types::{ContentHash, Naming, PageIndex, PageUrl};
 
 impl Frontier {
     /// Every crawled page with its links; with `only_other_domains` just those that lead to another domain.
@@ -74,8 +74,8 @@ impl Frontier {
     }
 
     /// The unit of the domains.
-    pub fn domain_unit(&self) -> DomainUnit {
-        self.inner.db.domain_unit()
+    pub fn naming(&self) -> Naming {
+        self.inner.db.naming()
     }
 
     /// Key and state of every page.

@@ -16,7 +16,7 @@ use super::domain_record::site_key;
 use super::env::{InTable, PageDb, PageDbError, Table, corrupted};
 use super::page_state::Slot;
 use super::stream::{CHUNK_ROWS, Page};
-use crate::types::{DomainKey, PageKey};
+use crate::types::{DomainKey, PageKey, SameSite};
 
 /// Sites known ahead: with what they cost, some megabytes.
 const SITES_AHEAD: usize = 16_384;
@@ -95,12 +95,17 @@ impl Scope {
 
     /// The domain that all such pages are in, if the scope names one.
     fn domain<'s>(&'s self, db: &PageDb) -> Option<&'s str> {
-        if let Some(domain) = &self.domain {
-            return Some(domain);
+        let naming = &db.options.naming;
+        match &self.domain {
+            Some(domain) => Some(naming.same_site.host(domain)),
+            None => self.site().map(|site| naming.domain_of(site)),
         }
+    }
+
+    /// The site that the prefix names.
+    fn site(&self) -> Option<&str> {
         let (_, rest) = self.prefix.split_once("://")?;
-        let site = &self.prefix[..self.prefix.len() - rest.len() + rest.find('/')?];
-        Some(db.options.domain_unit.domain_of(site))
+        Some(&self.prefix[..self.prefix.len() - rest.len() + rest.find('/')?])
     }
 }
 
@@ -171,6 +176,9 @@ impl UrlStream<'_> {
             },
             None => None,
         };
+        if let Some(domain) = domain {
+            self.name_main_form(domain)?;
+        }
         self.more_sites = false;
         let (scope, last) = (&self.scope, self.last_site.as_deref());
         each_row(self.db, self.db.tables.sites, domain, |_, row, value| {
@@ -189,6 +197,23 @@ impl UrlStream<'_> {
         })?;
         self.sites = best.into_sorted_vec().into();
         self.last_site = self.sites.back().map(|site| site.text.clone());
+        Ok(())
+    }
+
+    /// A prefix may name its site in any form; URLs begin with the main one.
+    fn name_main_form(&mut self, domain: DomainKey) -> Result<(), PageDbError> {
+        let naming = self.db.options.naming;
+        let Some(site) = self.scope.site().filter(|_| naming.same_site != SameSite::OFF) else {
+            return Ok(());
+        };
+        let snapshot = self.db.snapshot()?;
+        for number in 0..snapshot.domain(domain)?.map_or(0, |domain| domain.sites) {
+            let main = snapshot.site(domain, number)?;
+            if naming.is_same_site(main, site) {
+                self.scope.prefix = [main, &self.scope.prefix[site.len()..]].concat();
+                return Ok(());
+            }
+        }
         Ok(())
     }
 

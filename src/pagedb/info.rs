@@ -3,10 +3,10 @@
 
 use heed::RoTxn;
 
-use super::env::{InTable, PageDbError, Tables};
+use super::env::{InTable, PageDbError, Tables, corrupted};
 use super::scoring::Scoring;
-use crate::types::DomainUnit;
 use crate::types::codec::{Malformed, Reader, put_varint};
+use crate::types::{DomainUnit, SameSite};
 
 /// The format that this version writes.
 pub const FORMAT: u64 = 2;
@@ -17,6 +17,7 @@ pub const OLDEST_FORMAT: u64 = 1;
 pub const FORMAT_KEY: &[u8] = b"format";
 pub const COUNTERS_KEY: &[u8] = b"counters";
 pub const DOMAIN_UNIT_KEY: &[u8] = b"domain_unit";
+pub const SAME_SITE_KEY: &[u8] = b"same_site";
 pub const MAX_DEPTH_KEY: &[u8] = b"max_crawl_depth";
 pub const SCORING_KEY: &[u8] = b"scoring";
 
@@ -89,6 +90,29 @@ pub fn scoring(tables: &Tables, txn: &RoTxn<'_>) -> Result<Scoring, PageDbError>
         None => Ok(Scoring::none()),
         Some(bytes) => Scoring::decode(bytes).in_table("info", SCORING_KEY),
     }
+}
+
+/// The settings that decide the keys; `None` for a database that is being made.
+pub fn stored_units(tables: &Tables, txn: &RoTxn<'_>) -> Result<Option<(DomainUnit, SameSite)>, PageDbError> {
+    let unit = match tables.info.get(txn, DOMAIN_UNIT_KEY)? {
+        None => return Ok(None),
+        Some(b"host") => DomainUnit::Host,
+        Some(b"registrable") => DomainUnit::Registrable,
+        Some(_) => return Err(corrupted("info", DOMAIN_UNIT_KEY)),
+    };
+    let same_site = match tables.info.get(txn, SAME_SITE_KEY)? {
+        None => SameSite::OFF,
+        Some(bytes) => decode_same_site(bytes).in_table("info", SAME_SITE_KEY)?,
+    };
+    Ok(Some((unit, same_site)))
+}
+
+/// `same_site` as it stands in the table; there is no row where it is off.
+fn decode_same_site(bytes: &[u8]) -> Result<SameSite, Malformed> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Malformed)?;
+    let same_site: SameSite = text.parse().map_err(|_| Malformed)?;
+    // One form only.
+    if same_site == SameSite::OFF || same_site.to_string() != text { Err(Malformed) } else { Ok(same_site) }
 }
 
 /// `domain_unit` as it stands in the table.

@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::given::Given;
 use super::{Passwds, Scorer, Settings};
-use crate::types::DomainUnit;
+use crate::types::{DomainUnit, SameSite};
 
 /// A key of the settings file.
 pub struct Key {
@@ -125,6 +125,10 @@ pub const KEYS: &[Key] = &[
         help: "What counts as one domain: host or registrable", wanted: "\"host\" or \"registrable\"",
         set: |s, given| put(&mut s.domain_unit,
             given.one_of(&[("host", DomainUnit::Host), ("registrable", DomainUnit::Registrable)])) },
+    Key { name: "same_site", value: "FORMS", flag: true,
+        help: "Which sites count as one: those that differ by www, scheme, or both (www,scheme)",
+        wanted: "a list of \"www\" and \"scheme\", such as [\"www\"]; in a variable or a flag, www,scheme; nothing for none",
+        set: |s, given| put(&mut s.same_site, given.list().and_then(|names| SameSite::from_names(names).ok())) },
     Key { name: "max_crawl_depth", value: "LINKS", flag: true,
         help: "Links from a seed beyond which pages are not handed out",
         wanted: "a whole number from 0 to 4294967295; leave it out for no limit",

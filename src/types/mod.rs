@@ -5,14 +5,16 @@ pub mod edit;
 pub mod estimate;
 pub mod key;
 pub mod page;
+pub mod same_site;
 pub mod score;
 pub mod time;
 pub mod url;
 
 pub use edit::{Edit, WebEdit};
 pub use estimate::Estimate;
-pub use key::{DomainKey, DomainUnit, PageIndex, PageKey, UrlHasher};
+pub use key::{DomainKey, DomainUnit, Naming, PageIndex, PageKey, UrlHasher};
 pub use page::{ContentHash, CrawledPage, Link};
+pub use same_site::SameSite;
 pub use score::Score;
 pub use time::{Clock, SystemClock, Time};
 pub use url::{LinkResolver, PageUrl, UrlError};

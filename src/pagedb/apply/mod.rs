@@ -80,7 +80,7 @@ impl PageDb {
                         .apply(&mut txn, &edit)?;
                 }
                 run => {
-                    let mut mentions = Mentions::collect(run, &self.options.hasher)?;
+                    let mut mentions = Mentions::collect(run, &self.options.naming)?;
                     self.run(
                         &mut txn,
                         &scoring,
@@ -114,12 +114,11 @@ impl PageDb {
             &mut Domains,
         ) -> Result<Outcome<'a>, PageDbError>,
     ) -> Result<Cells, PageDbError> {
-        let (options, tables) = (&self.options, &self.tables);
+        let (naming, tables) = (&self.options.naming, &self.tables);
         let counters = &mut changes.counters;
         let mut domains = Domains::default();
-        let places =
-            domains.place(txn, tables, &options.hasher, options.domain_unit, scoring, &mentions.sites)?;
-        let context = Context { mentions, places: &places, hasher: &options.hasher, tables };
+        let places = domains.place(txn, tables, naming, scoring, &mentions.sites)?;
+        let context = Context { mentions, places: &places, hasher: &naming.hasher, tables };
         let mut cells = context.identify(txn)?;
         let site_of = |site: u32| places[site as usize].site;
         write::append_urls(txn, tables, mentions, site_of, &mut cells, counters)?;

@@ -82,7 +82,8 @@ fn import(
     memory: usize,
 ) -> (PageDb, Imported, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
-    let page_db = PageDbOptions { map_size: 64 << 20, hasher, ..PageDbOptions::default() };
+    let naming = Naming { hasher, ..Naming::default() };
+    let page_db = PageDbOptions { map_size: 64 << 20, naming };
     let options = BulkOptions { memory, page_db, max_depth };
     let mut batches = given.chunks(3);
     let source = |batch: &mut EditBatch| {
