@@ -73,7 +73,7 @@ impl Frontier {
         self.inner.counters.lock().links
     }
 
-    /// The unit of the domains.
+    /// How pages and domains got their names.
     pub fn naming(&self) -> Naming {
         self.inner.db.naming()
     }

@@ -322,7 +322,7 @@ fn each_row(
 mod tests {
     use super::*;
     use crate::pagedb::test_db::TestDb;
-    use crate::types::UrlHasher;
+    use crate::types::{Naming, UrlHasher};
     use proptest::prelude::*;
 
     fn told(stream: UrlStream<'_>) -> Vec<String> {
@@ -384,5 +384,36 @@ mod tests {
         let found = told(db.db.pages_by_url(scope("a.example")));
         assert_eq!(found, ["http://a.example/1", "http://a.example/2", "https://a.example/1"]);
         assert_eq!(told(db.db.pages_by_url(scope("c.example"))), [""; 0]);
+    }
+
+    #[test]
+    fn a_scope_may_name_a_site_in_any_form() {
+        let same_site = SameSite { www: true, scheme: true };
+        let mut db = TestDb::named(Naming { same_site, ..Naming::default() }, None);
+        // The order is that of the main forms, whatever form the pages came in.
+        db.seeds(&[
+            "https://www.a.example/2",
+            "http://c.example/",
+            "http://a.example/1",
+            "http://www.a.example/3",
+        ]);
+        db.seeds(&["https://a.example:81/1", "https://www.c.example/0"]);
+        let a = ["https://www.a.example/1", "https://www.a.example/2", "https://www.a.example/3"];
+        let all = ["http://c.example/", "http://c.example/0", "https://a.example:81/1", a[0], a[1], a[2]];
+        let scoped = |prefix: &str, domain: Option<&str>| {
+            told(db.db.pages_by_url(Scope { prefix: prefix.into(), domain: domain.map(Into::into) }))
+        };
+        assert_eq!(scoped("", None), all);
+        for site in
+            ["http://a.example/", "https://a.example/", "http://www.a.example/", "https://www.a.example/"]
+        {
+            assert_eq!(scoped(site, None), a, "{site}");
+            assert_eq!(scoped(&format!("{site}2"), None), a[1..2], "{site}");
+            let after = db.db.pages_by_url(Scope { prefix: site.into(), domain: None }).after(a[1]);
+            assert_eq!(told(after), a[2..]);
+        }
+        assert_eq!(scoped("https://www.a.example:81/", None), all[2..3]);
+        assert_eq!(scoped("", Some("www.a.example")), all[2..]);
+        assert_eq!(scoped("http://b.example/", None), [""; 0]);
     }
 }

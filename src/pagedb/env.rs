@@ -12,7 +12,7 @@ use parking_lot::{RawRwLock, RwLock};
 use super::info;
 use super::scoring::Scoring;
 use crate::types::codec::{Malformed, Reader};
-use crate::types::{Naming, SameSite, UrlHasher};
+use crate::types::{Naming, UrlHasher};
 
 /// Why the PageDB failed.
 #[derive(Debug, thiserror::Error)]
@@ -167,8 +167,8 @@ impl PageDb {
             None => {
                 let unit = info::domain_unit_name(domain_unit);
                 tables.info.put(&mut txn, info::DOMAIN_UNIT_KEY, unit.as_bytes())?;
-                if same_site != SameSite::OFF {
-                    tables.info.put(&mut txn, info::SAME_SITE_KEY, same_site.to_string().as_bytes())?;
+                if let Some(same_site) = info::encode_same_site(same_site) {
+                    tables.info.put(&mut txn, info::SAME_SITE_KEY, same_site.as_bytes())?;
                 }
                 tables.info.put(&mut txn, info::COUNTERS_KEY, &info::Counters::default().encode())?;
                 tables.info.put(&mut txn, info::MAX_DEPTH_KEY, &info::encode_max_depth(None))?;

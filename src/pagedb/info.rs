@@ -108,11 +108,15 @@ pub fn stored_units(tables: &Tables, txn: &RoTxn<'_>) -> Result<Option<(DomainUn
 }
 
 /// `same_site` as it stands in the table; there is no row where it is off.
+pub fn encode_same_site(same_site: SameSite) -> Option<String> {
+    (same_site != SameSite::OFF).then(|| same_site.to_string())
+}
+
 fn decode_same_site(bytes: &[u8]) -> Result<SameSite, Malformed> {
     let text = std::str::from_utf8(bytes).map_err(|_| Malformed)?;
     let same_site: SameSite = text.parse().map_err(|_| Malformed)?;
     // One form only.
-    if same_site == SameSite::OFF || same_site.to_string() != text { Err(Malformed) } else { Ok(same_site) }
+    if encode_same_site(same_site).as_deref() == Some(text) { Ok(same_site) } else { Err(Malformed) }
 }
 
 /// `domain_unit` as it stands in the table.
@@ -159,7 +163,20 @@ mod tests {
         assert_documented("counters", &counters.encode());
         let deleted = Counters { next_index: 310, ..counters };
         assert_documented("counters after deletions", &deleted.encode());
+        let both = encode_same_site(SameSite { www: true, scheme: true });
+        assert_documented("same_site of both", both.unwrap().as_bytes());
         assert_documented("max_crawl_depth 5", &encode_max_depth(Some(5)));
+    }
+
+    #[test]
+    fn same_site_has_one_form() {
+        for same_site in ["www", "scheme", "www,scheme"].map(|text| text.parse().unwrap()) {
+            let row = encode_same_site(same_site).unwrap();
+            assert_eq!(decode_same_site(row.as_bytes()), Ok(same_site));
+        }
+        for wrong in ["", "scheme,www", "www,www", "www, scheme", "www,", "WWW"] {
+            assert_eq!(decode_same_site(wrong.as_bytes()), Err(Malformed), "{wrong}");
+        }
     }
 
     proptest! {
@@ -176,6 +193,7 @@ mod tests {
             if let Ok(counters) = Counters::decode(&bytes) {
                 prop_assert_eq!(counters.encode(), bytes.clone());
             }
+            prop_assert_eq!(decode_same_site(&bytes), Err(Malformed));
             if let Ok(depth) = decode_max_depth(&bytes) {
                 prop_assert_eq!(encode_max_depth(depth), bytes);
             }

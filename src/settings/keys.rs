@@ -127,8 +127,8 @@ pub const KEYS: &[Key] = &[
             given.one_of(&[("host", DomainUnit::Host), ("registrable", DomainUnit::Registrable)])) },
     Key { name: "same_site", value: "FORMS", flag: true,
         help: "Which sites count as one: those that differ by www, scheme, or both (www,scheme)",
-        wanted: "a list of \"www\" and \"scheme\", such as [\"www\"]; in a variable or a flag, www,scheme; nothing for none",
-        set: |s, given| put(&mut s.same_site, given.list().and_then(|names| SameSite::from_names(names).ok())) },
+        wanted: "a list of names, such as [\"www\", \"scheme\"], or [] for none",
+        set: set_same_site },
     Key { name: "max_crawl_depth", value: "LINKS", flag: true,
         help: "Links from a seed beyond which pages are not handed out",
         wanted: "a whole number from 0 to 4294967295; leave it out for no limit",
@@ -177,6 +177,13 @@ fn is_log_filter(text: &str) -> bool {
     let is_level = |level: &str| level.parse::<tracing_subscriber::filter::LevelFilter>().is_ok();
     text.split(',').all(|directive| directive.contains(['=', '[', ']']) || is_level(directive.trim()))
         && EnvFilter::try_new(text).is_ok()
+}
+
+fn set_same_site(settings: &mut Settings, given: Given<'_>) -> Result<(), Wrong> {
+    let names = given.list().ok_or(Wrong::Value)?;
+    settings.same_site =
+        SameSite::from_names(names).map_err(|error| Wrong::Because(error.to_string(), None))?;
+    Ok(())
 }
 
 fn set_passwds(settings: &mut Settings, given: Given<'_>) -> Result<(), Wrong> {

@@ -20,24 +20,24 @@ pub struct SameSite {
     pub scheme: bool,
 }
 
-/// Text that names no such differences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("give www, scheme, or both, separated by a comma")]
-pub struct UnknownForm;
+/// A name that is neither `www` nor `scheme`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no difference that can be overlooked: www and scheme are")]
+pub struct UnknownForm(pub String);
 
 impl SameSite {
     /// Every site is its own.
     pub const OFF: SameSite = SameSite { www: false, scheme: false };
 
     /// # Errors
-    /// [`UnknownForm`] for a name that is neither `www` nor `scheme`.
+    /// [`UnknownForm`] for any other name.
     pub fn from_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<SameSite, UnknownForm> {
         let mut same = SameSite::OFF;
         for name in names {
             match name {
                 "www" => same.www = true,
                 "scheme" => same.scheme = true,
-                _ => return Err(UnknownForm),
+                unknown => return Err(UnknownForm(unknown.to_owned())),
             }
         }
         Ok(same)
@@ -183,8 +183,8 @@ mod tests {
             assert_eq!(same.to_string().parse(), Ok(same));
         }
         assert_eq!("scheme, www".parse(), Ok(BOTH));
-        for text in ["Www", "www,", "http", "none"] {
-            assert_eq!(text.parse::<SameSite>(), Err(UnknownForm), "{text}");
+        for (text, unknown) in [("Www", "Www"), ("www,", ""), ("www,http", "http"), ("none", "none")] {
+            assert_eq!(text.parse::<SameSite>(), Err(UnknownForm(unknown.to_owned())));
         }
     }
 

@@ -39,7 +39,7 @@ use super::env::{InTable, PageDb, PageDbError, PageDbOptions, Snapshot};
 use super::info::{self, Counters};
 use super::link_list;
 use super::scoring::Scoring;
-use crate::types::{Naming, PageIndex, SameSite};
+use crate::types::{Naming, PageIndex};
 use appender::{Appender, To};
 use intake::Read;
 use merge::Merged;
@@ -181,8 +181,8 @@ impl Work<'_> {
         rows.put(To::Info, info::DOMAIN_UNIT_KEY, unit.as_bytes())?;
         rows.put(To::Info, info::FORMAT_KEY, &info::encode_format())?;
         rows.put(To::Info, info::MAX_DEPTH_KEY, &info::encode_max_depth(max_depth))?;
-        if naming.same_site != SameSite::OFF {
-            rows.put(To::Info, info::SAME_SITE_KEY, naming.same_site.to_string().as_bytes())?;
+        if let Some(same_site) = info::encode_same_site(naming.same_site) {
+            rows.put(To::Info, info::SAME_SITE_KEY, same_site.as_bytes())?;
         }
         rows.put(To::Info, info::SCORING_KEY, &scoring.encode())?;
         rows.finish()?;
