@@ -22,7 +22,7 @@ pub struct SameSite {
 
 /// A name that is neither `www` nor `scheme`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no difference that can be overlooked: www and scheme are")]
+#[error("{0:?} is unknown: give www, scheme, or both")]
 pub struct UnknownForm(pub String);
 
 impl SameSite {
