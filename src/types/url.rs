@@ -262,6 +262,9 @@ fn hex(digit: u8) -> Option<u8> {
 }
 
 #[cfg(test)]
+mod test_data;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
