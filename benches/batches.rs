@@ -54,6 +54,7 @@ fn fill(dir: &Path, synth: &mut Synth, pages: u64) {
     let options = ImportOptions {
         memory: 1 << 30,
         domain_unit: None,
+        same_site: None,
         max_crawl_depth: None,
         hasher: Default::default(),
     };

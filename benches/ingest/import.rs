@@ -19,6 +19,7 @@ pub fn run(graph: &[String]) -> Figures {
     let options = ImportOptions {
         memory: MEMORY,
         domain_unit: None,
+        same_site: None,
         max_crawl_depth: None,
         hasher: UrlHasher::default(),
     };

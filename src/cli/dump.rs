@@ -12,7 +12,7 @@ use super::report::Hint;
 use super::stdout::Stdout;
 use crate::frontier::layout;
 use crate::pagedb::{Page, PageDb, Status};
-use crate::types::{ContentHash, DomainUnit, Time};
+use crate::types::{ContentHash, Naming, Time};
 
 /// Print what a database knows, one page a line
 ///
@@ -86,7 +86,7 @@ fn info(db: &PageDb, json: bool, out: &mut impl Write) -> anyhow::Result<()> {
     for page in db.pages() {
         let page = page?;
         if json {
-            write_json(&page, db.domain_unit(), out)?;
+            write_json(&page, db.naming(), out)?;
             continue;
         }
         match &page.record {
@@ -101,8 +101,8 @@ fn info(db: &PageDb, json: bool, out: &mut impl Write) -> anyhow::Result<()> {
 }
 
 /// Everything known of a page, as a line of JSON.
-pub fn write_json(page: &Page, unit: DomainUnit, out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &PageJson::new(page, unit)).map_err(io::Error::from)?;
+pub fn write_json(page: &Page, naming: Naming, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &PageJson::new(page, naming)).map_err(io::Error::from)?;
     writeln!(out)
 }
 
@@ -190,14 +190,14 @@ enum HashJson<'a> {
 }
 
 impl<'a> PageJson<'a> {
-    fn new(page: &'a Page, unit: DomainUnit) -> PageJson<'a> {
+    fn new(page: &'a Page, naming: Naming) -> PageJson<'a> {
         let record = page.record.as_ref();
         let hash = record.and_then(|record| record.content_hash.as_ref());
         PageJson {
             url: page.url.as_str(),
             index: page.state.index.0,
             key: page.key.to_string(),
-            domain: unit.domain_of(page.url.site()),
+            domain: naming.domain_of(page.url.site()),
             status: page.state.status.name(),
             depth: page.state.depth,
             score: page.state.score.get(),

@@ -71,7 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             continue;
         }
         if args.json {
-            write_json(&page, db.domain_unit(), &mut out)?;
+            write_json(&page, db.naming(), &mut out)?;
         } else {
             writeln!(out, "{}", page.url)?;
         }

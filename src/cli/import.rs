@@ -19,7 +19,7 @@ use super::report::Hint;
 use crate::frontier::FrontierError;
 use crate::frontier::import::{self, ImportError, ImportOptions, LEAST_MEMORY};
 use crate::pagedb::bulk::{EditBatch, Imported, Phase};
-use crate::types::{Clock, DomainUnit, SystemClock, Time, UrlHasher};
+use crate::types::{Clock, DomainUnit, SameSite, SystemClock, Time, UrlHasher};
 use input::{Bad, ReadError, Reader};
 
 /// Add many pages to a database at once
@@ -67,6 +67,9 @@ pub struct Args {
     /// The unit of politeness of a new database
     #[arg(long, value_enum)]
     domain_unit: Option<Unit>,
+    /// Which sites of a new database count as one: those that differ by www, scheme, or both (www,scheme)
+    #[arg(long, value_name = "FORMS")]
+    same_site: Option<SameSite>,
     /// The depth limit of a new database
     #[arg(long, value_name = "DEPTH")]
     max_crawl_depth: Option<u32>,
@@ -95,6 +98,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Unit::Host => DomainUnit::Host,
             Unit::Registrable => DomainUnit::Registrable,
         }),
+        same_site: args.same_site,
         max_crawl_depth: args.max_crawl_depth,
         hasher: UrlHasher::default(),
     };

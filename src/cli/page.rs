@@ -189,7 +189,7 @@ fn show(path: &Path, url: &str) -> anyhow::Result<()> {
     let db = open(path)?;
     let Some(page) = db.snapshot()?.page(&parse(url)?)? else { bail!("{url} is not known") };
     let mut out = Stdout::lock();
-    write_json(&page, db.domain_unit(), &mut out)?;
+    write_json(&page, db.naming(), &mut out)?;
     Ok(out.flush()?)
 }
 

@@ -8,7 +8,7 @@ use super::{FrontierError, Options, layout, writer};
 use crate::log::LocalLog;
 use crate::pagedb::bulk::{BulkError, BulkOptions, EditBatch, Imported, Progress, build};
 use crate::pagedb::{PageDb, PageDbError, PageDbOptions};
-use crate::types::{DomainUnit, UrlHasher};
+use crate::types::{DomainUnit, Naming, SameSite, UrlHasher};
 
 /// The new PageDB while it is not complete; after the exchange what is left of the old one.
 pub const PAGES_PARTIAL: &str = "pages.partial";
@@ -23,6 +23,8 @@ pub struct ImportOptions {
     pub memory: usize,
     /// For a new database; must be the stored one of an old database, if it is given.
     pub domain_unit: Option<DomainUnit>,
+    /// The same.
+    pub same_site: Option<SameSite>,
     /// For a new database; an old one keeps its own.
     pub max_crawl_depth: Option<u32>,
     pub hasher: UrlHasher,
@@ -84,11 +86,12 @@ fn import_locked<E: Send>(
     let (pages, partial) = (path.join(layout::PAGES), path.join(PAGES_PARTIAL));
     remove(&partial).map_err(io)?;
     let old = open_old(path, options)?;
-    let page_db = PageDbOptions {
+    let naming = Naming {
         domain_unit: options.domain_unit.unwrap_or_default(),
+        same_site: options.same_site.unwrap_or_default(),
         hasher: options.hasher,
-        ..PageDbOptions::default()
     };
+    let page_db = PageDbOptions { naming, ..PageDbOptions::default() };
     let bulk =
         BulkOptions { memory: options.memory.max(LEAST_MEMORY), page_db, max_depth: options.max_crawl_depth };
     let imported = build(old.as_ref(), &partial, &bulk, source, progress).map_err(|error| match error {
@@ -117,10 +120,11 @@ fn open_old(path: &Path, options: ImportOptions) -> Result<Option<PageDb>, Front
         found => Some(found?),
     };
     let depth = stored.as_ref().map(|db| db.snapshot()?.max_depth()).transpose()?;
-    let stored_unit = stored.as_ref().map(PageDb::domain_unit);
+    let kept = stored.as_ref().map(PageDb::naming).unwrap_or_default();
     drop(stored);
     let frontier = Options {
-        domain_unit: options.domain_unit.or(stored_unit).unwrap_or_default(),
+        domain_unit: options.domain_unit.unwrap_or(kept.domain_unit),
+        same_site: options.same_site.unwrap_or(kept.same_site),
         max_crawl_depth: depth.unwrap_or(options.max_crawl_depth),
         hasher: options.hasher,
         ..Options::new(path)

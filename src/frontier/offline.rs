@@ -91,11 +91,10 @@ fn check_log(log: &LogSnapshot, applied: log::Position, report: &mut Report) -> 
 pub fn edit(path: &Path, edits: &[WebEdit]) -> Result<(), FrontierError> {
     // Nothing is created for a database that is not there; and its settings are those it was made with.
     let db = PageDb::open_read_only(&path.join(layout::PAGES))?;
-    let (domain_unit, max_depth) = (db.domain_unit(), db.snapshot()?.max_depth()?);
+    let (naming, max_depth) = (db.naming(), db.snapshot()?.max_depth()?);
     drop(db);
     let lock = super::lock(path)?;
-    let db =
-        PageDb::open(&path.join(layout::PAGES), PageDbOptions { domain_unit, ..PageDbOptions::default() })?;
+    let db = PageDb::open(&path.join(layout::PAGES), PageDbOptions { naming, ..PageDbOptions::default() })?;
     let applied = db.snapshot()?.counters()?.applied;
     let mut log = LocalLog::open(&path.join(layout::LOG), applied)?;
     let encode = |edit: &WebEdit| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::ScoringOptions;
 use crate::pagedb::{PageDbOptions, Rules};
 use crate::schedule::temperature::Limits;
-use crate::types::{DomainUnit, UrlHasher};
+use crate::types::{DomainUnit, Naming, SameSite, UrlHasher};
 
 /// What a frontier is opened with; the settings file explains each value.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Options {
     /// `false` deletes the database when the frontier is closed.
     pub persist: bool,
     pub domain_unit: DomainUnit,
+    /// Which sites count as one; a database keeps what it was made with.
+    pub same_site: SameSite,
     /// Hand-outs a second of a domain up to which it is preferred; `f64::INFINITY` for no limit.
     pub soft_crawl_limit: f64,
     /// Hand-outs a second of a domain that are never exceeded; `f64::INFINITY` for no limit.
@@ -41,6 +43,7 @@ impl Options {
             path: path.into(),
             persist: true,
             domain_unit: DomainUnit::Host,
+            same_site: SameSite::OFF,
             soft_crawl_limit: 0.25,
             hard_crawl_limit: 100.0,
             crawl_limit_window: Duration::from_secs(60),
@@ -62,11 +65,8 @@ impl Options {
     }
 
     pub(super) fn page_db(&self) -> PageDbOptions {
-        PageDbOptions {
-            map_size: self.map_size,
-            domain_unit: self.domain_unit,
-            hasher: self.hasher,
-            ..PageDbOptions::default()
-        }
+        let Options { map_size, domain_unit, same_site, hasher, .. } = *self;
+        let naming = Naming { domain_unit, same_site, hasher };
+        PageDbOptions { map_size, naming, ..PageDbOptions::default() }
     }
 }

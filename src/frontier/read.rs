@@ -6,7 +6,7 @@ use crate::pagedb::{
     AnchorStream, ContentStream, LinkStream, Page, PageStream, Progress, Report, RoundScores, Scope,
     StateStream, UrlStream,
 };
-use crate::types::{ContentHash, DomainUnit, PageIndex, PageUrl};
+use crate::types::{ContentHash, Naming, PageIndex, PageUrl};
 
 impl Frontier {
     /// Every crawled page with its links; with `only_other_domains` just those that lead to another domain.
@@ -84,9 +84,9 @@ impl Frontier {
         self.inner.counters.lock().links
     }
 
-    /// The unit of the domains.
-    pub fn domain_unit(&self) -> DomainUnit {
-        self.inner.db.domain_unit()
+    /// How pages and domains got their names.
+    pub fn naming(&self) -> Naming {
+        self.inner.db.naming()
     }
 
     /// Key and state of every page.

@@ -16,7 +16,7 @@ use super::domain_record::site_key;
 use super::env::{InTable, PageDb, PageDbError, Table, corrupted};
 use super::page_state::Slot;
 use super::stream::{CHUNK_ROWS, Page};
-use crate::types::{DomainKey, PageKey};
+use crate::types::{DomainKey, PageKey, SameSite};
 
 /// Sites known ahead: with what they cost, some megabytes.
 const SITES_AHEAD: usize = 16_384;
@@ -95,12 +95,17 @@ impl Scope {
 
     /// The domain that all such pages are in, if the scope names one.
     fn domain<'s>(&'s self, db: &PageDb) -> Option<&'s str> {
-        if let Some(domain) = &self.domain {
-            return Some(domain);
+        let naming = &db.options.naming;
+        match &self.domain {
+            Some(domain) => Some(naming.same_site.host(domain)),
+            None => self.site().map(|site| naming.domain_of(site)),
         }
+    }
+
+    /// The site that the prefix names.
+    fn site(&self) -> Option<&str> {
         let (_, rest) = self.prefix.split_once("://")?;
-        let site = &self.prefix[..self.prefix.len() - rest.len() + rest.find('/')?];
-        Some(db.options.domain_unit.domain_of(site))
+        Some(&self.prefix[..self.prefix.len() - rest.len() + rest.find('/')?])
     }
 }
 
@@ -171,6 +176,9 @@ impl UrlStream<'_> {
             },
             None => None,
         };
+        if let Some(domain) = domain {
+            self.name_main_form(domain)?;
+        }
         self.more_sites = false;
         let (scope, last) = (&self.scope, self.last_site.as_deref());
         each_row(self.db, self.db.tables.sites, domain, |_, row, value| {
@@ -189,6 +197,23 @@ impl UrlStream<'_> {
         })?;
         self.sites = best.into_sorted_vec().into();
         self.last_site = self.sites.back().map(|site| site.text.clone());
+        Ok(())
+    }
+
+    /// A prefix may name its site in any form; URLs begin with the main one.
+    fn name_main_form(&mut self, domain: DomainKey) -> Result<(), PageDbError> {
+        let naming = self.db.options.naming;
+        let Some(site) = self.scope.site().filter(|_| naming.same_site != SameSite::OFF) else {
+            return Ok(());
+        };
+        let snapshot = self.db.snapshot()?;
+        for number in 0..snapshot.domain(domain)?.map_or(0, |domain| domain.sites) {
+            let main = snapshot.site(domain, number)?;
+            if naming.is_same_site(main, site) {
+                self.scope.prefix = [main, &self.scope.prefix[site.len()..]].concat();
+                return Ok(());
+            }
+        }
         Ok(())
     }
 
@@ -297,7 +322,7 @@ fn each_row(
 mod tests {
     use super::*;
     use crate::pagedb::test_db::TestDb;
-    use crate::types::UrlHasher;
+    use crate::types::{Naming, UrlHasher};
     use proptest::prelude::*;
 
     fn told(stream: UrlStream<'_>) -> Vec<String> {
@@ -359,5 +384,36 @@ mod tests {
         let found = told(db.db.pages_by_url(scope("a.example")));
         assert_eq!(found, ["http://a.example/1", "http://a.example/2", "https://a.example/1"]);
         assert_eq!(told(db.db.pages_by_url(scope("c.example"))), [""; 0]);
+    }
+
+    #[test]
+    fn a_scope_may_name_a_site_in_any_form() {
+        let same_site = SameSite { www: true, scheme: true };
+        let mut db = TestDb::named(Naming { same_site, ..Naming::default() }, None);
+        // The order is that of the main forms, whatever form the pages came in.
+        db.seeds(&[
+            "https://www.a.example/2",
+            "http://c.example/",
+            "http://a.example/1",
+            "http://www.a.example/3",
+        ]);
+        db.seeds(&["https://a.example:81/1", "https://www.c.example/0"]);
+        let a = ["https://www.a.example/1", "https://www.a.example/2", "https://www.a.example/3"];
+        let all = ["http://c.example/", "http://c.example/0", "https://a.example:81/1", a[0], a[1], a[2]];
+        let scoped = |prefix: &str, domain: Option<&str>| {
+            told(db.db.pages_by_url(Scope { prefix: prefix.into(), domain: domain.map(Into::into) }))
+        };
+        assert_eq!(scoped("", None), all);
+        for site in
+            ["http://a.example/", "https://a.example/", "http://www.a.example/", "https://www.a.example/"]
+        {
+            assert_eq!(scoped(site, None), a, "{site}");
+            assert_eq!(scoped(&format!("{site}2"), None), a[1..2], "{site}");
+            let after = db.db.pages_by_url(Scope { prefix: site.into(), domain: None }).after(a[1]);
+            assert_eq!(told(after), a[2..]);
+        }
+        assert_eq!(scoped("https://www.a.example:81/", None), all[2..3]);
+        assert_eq!(scoped("", Some("www.a.example")), all[2..]);
+        assert_eq!(scoped("http://b.example/", None), [""; 0]);
     }
 }

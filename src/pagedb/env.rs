@@ -14,7 +14,7 @@ use super::apply::Merging;
 use super::info;
 use super::scoring::Scoring;
 use crate::types::codec::{Malformed, Reader};
-use crate::types::{DomainUnit, UrlHasher};
+use crate::types::{Naming, UrlHasher};
 
 /// Why the PageDB failed.
 #[derive(Debug, thiserror::Error)]
@@ -137,19 +137,14 @@ impl Tables {
 pub struct PageDbOptions {
     /// Bytes of address space reserved at first.
     pub map_size: usize,
-    pub domain_unit: DomainUnit,
-    pub hasher: UrlHasher,
+    /// Of an existing database: its own.
+    pub naming: Naming,
     pub merging: Merging,
 }
 
 impl Default for PageDbOptions {
     fn default() -> Self {
-        PageDbOptions {
-            map_size: 64 << 30,
-            domain_unit: DomainUnit::Host,
-            hasher: UrlHasher::default(),
-            merging: Merging::default(),
-        }
+        PageDbOptions { map_size: 64 << 30, naming: Naming::default(), merging: Merging::default() }
     }
 }
 
@@ -168,8 +163,7 @@ pub struct Snapshot {
     // Dropped in this order: the transaction must end before the gate opens.
     pub(super) txn: RoTxn<'static, WithoutTls>,
     pub(super) tables: Tables,
-    pub(super) hasher: UrlHasher,
-    pub(super) domain_unit: DomainUnit,
+    pub(super) naming: Naming,
     _gate: ArcRwLockReadGuard<RawRwLock, ()>,
 }
 
@@ -187,18 +181,26 @@ impl PageDb {
             check_format(path, info.get(&txn, info::FORMAT_KEY)?)?;
         }
         let tables = Tables::create(&env, &mut txn)?;
-        let unit = info::domain_unit_name(options.domain_unit);
-        match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
+        let Naming { domain_unit, same_site, .. } = options.naming;
+        match info::stored_units(&tables, &txn)? {
             None => {
+                let unit = info::domain_unit_name(domain_unit);
                 tables.info.put(&mut txn, info::DOMAIN_UNIT_KEY, unit.as_bytes())?;
+                if let Some(same_site) = info::encode_same_site(same_site) {
+                    tables.info.put(&mut txn, info::SAME_SITE_KEY, same_site.as_bytes())?;
+                }
                 tables.info.put(&mut txn, info::COUNTERS_KEY, &info::Counters::default().encode())?;
                 tables.info.put(&mut txn, info::MAX_DEPTH_KEY, &info::encode_max_depth(None))?;
             }
-            Some(stored) if stored == unit.as_bytes() => {}
-            Some(stored) => {
-                let stored = format!("\"{}\"", String::from_utf8_lossy(stored));
+            Some((stored, _)) if stored != domain_unit => {
+                let stored = format!("\"{}\"", info::domain_unit_name(stored));
                 return Err(PageDbError::Setting { setting: "domain_unit", stored });
             }
+            Some((_, stored)) if stored != same_site => {
+                let stored = format!("{:?}", stored.names().collect::<Vec<_>>());
+                return Err(PageDbError::Setting { setting: "same_site", stored });
+            }
+            Some(_) => {}
         }
         let mut format = Vec::new();
         crate::types::codec::put_varint(&mut format, info::FORMAT);
@@ -228,13 +230,11 @@ impl PageDb {
         let anchors = AnchorTable(env.open_database(&txn, Some("anchors"))?);
         let open = |name| env.open_database(&txn, Some(name))?.ok_or_else(missing);
         let tables = Tables::try_new(open, anchors)?;
-        let unit = match tables.info.get(&txn, info::DOMAIN_UNIT_KEY)? {
-            Some(b"registrable") => DomainUnit::Registrable,
-            _ => DomainUnit::Host,
-        };
+        let (domain_unit, same_site) = info::stored_units(&tables, &txn)?.unwrap_or_default();
         // Committing makes the handles of the tables outlive the transaction.
         txn.commit()?;
-        let options = PageDbOptions { map_size, domain_unit: unit, ..PageDbOptions::default() };
+        let naming = Naming { domain_unit, same_site, ..Naming::default() };
+        let options = PageDbOptions { map_size, naming, ..PageDbOptions::default() };
         Ok(PageDb { env, tables, options, gate: Arc::default() })
     }
 
@@ -248,8 +248,8 @@ impl PageDb {
             let gate = RwLock::read_arc_recursive(&self.gate);
             match self.env.clone().static_read_txn() {
                 Ok(txn) => {
-                    let (hasher, domain_unit) = (self.options.hasher, self.options.domain_unit);
-                    return Ok(Snapshot { txn, tables: self.tables, hasher, domain_unit, _gate: gate });
+                    let naming = self.options.naming;
+                    return Ok(Snapshot { txn, tables: self.tables, naming, _gate: gate });
                 }
                 Err(heed::Error::Mdb(MdbError::MapResized)) => {
                     drop(gate);
@@ -276,13 +276,13 @@ impl PageDb {
     /// The same database, whose keys were made with another hasher than the default.
     #[must_use]
     pub fn with_hasher(mut self, hasher: UrlHasher) -> PageDb {
-        self.options.hasher = hasher;
+        self.options.naming.hasher = hasher;
         self
     }
 
-    /// The unit of the domains in it.
-    pub fn domain_unit(&self) -> DomainUnit {
-        self.options.domain_unit
+    /// How its pages and domains got their names.
+    pub fn naming(&self) -> Naming {
+        self.options.naming
     }
 
     pub(super) fn write(&self) -> Result<RwTxn<'_>, PageDbError> {

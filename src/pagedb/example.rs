@@ -46,11 +46,11 @@ fn the_whole_database_of_the_document() {
     let db = PageDb::open(dir.path(), PageDbOptions::default()).unwrap();
     let rules = Rules { heat_window: 60.0, max_depth: None };
     // Keys follow from the URLs alone: no URL of the example is displaced.
-    let unit = db.options.domain_unit;
-    let hasher = db.options.hasher;
+    let naming = db.options.naming;
+    let hasher = naming.hasher;
     let key_of = |text: &str| {
         let url = url(text);
-        let domain = (hasher.domain)(unit.domain_of(url.site()));
+        let domain = (hasher.domain)(naming.domain_of(url.site()));
         PageKey::new(crate::types::DomainKey(domain), (hasher.path)(url.path(), (hasher.site)(url.site())))
     };
     let edits = edits(key_of);

@@ -6,22 +6,21 @@ use super::domain_record::{DomainRecord, join, site_key};
 use super::env::{InTable, PageDbError, Tables, corrupted};
 use super::page_state::{PageState, Slot};
 use super::url_record::UrlRecord;
-use crate::types::{DomainKey, DomainUnit, PageIndex, PageKey, PageUrl, UrlHasher};
+use crate::types::{DomainKey, Naming, PageIndex, PageKey, PageUrl};
 
 /// What looking pages up needs.
 #[derive(Clone, Copy)]
 pub(super) struct Finder<'t> {
     pub txn: &'t RoTxn<'t>,
     pub tables: &'t Tables,
-    pub hasher: &'t UrlHasher,
-    pub unit: DomainUnit,
+    pub naming: Naming,
 }
 
 impl<'t> Finder<'t> {
     /// The key and state of a URL, if it is known.
     pub fn page(&self, url: &PageUrl) -> Result<Option<(PageKey, PageState)>, PageDbError> {
-        let Some(domain) = self.domain(self.unit.domain_of(url.site()))? else { return Ok(None) };
-        let hash = (self.hasher.path)(url.path(), (self.hasher.site)(url.site()));
+        let Some(domain) = self.domain(self.naming.domain_of(url.site()))? else { return Ok(None) };
+        let hash = (self.naming.hasher.path)(url.path(), self.naming.site_hash(url.site()));
         let mut key = PageKey::new(domain, hash);
         while let Some(slot) = self.slot(key)? {
             if let Slot::Page(state) = slot
@@ -36,7 +35,7 @@ impl<'t> Finder<'t> {
 
     /// The key of the domain with this name, if it is known.
     pub fn domain(&self, name: &str) -> Result<Option<DomainKey>, PageDbError> {
-        let mut domain = DomainKey((self.hasher.domain)(name));
+        let mut domain = DomainKey((self.naming.hasher.domain)(name));
         loop {
             let row = domain.0.to_be_bytes();
             let Some(bytes) = self.tables.domains.get(self.txn, &row)? else { return Ok(None) };
@@ -76,6 +75,7 @@ impl<'t> Finder<'t> {
 
     fn is_url(&self, index: PageIndex, url: &PageUrl) -> Result<bool, PageDbError> {
         let Some(record) = self.url_record(index)? else { return Ok(false) };
-        Ok(record.path == url.path() && self.site(record.key.domain(), record.site)? == url.site())
+        let main = self.site(record.key.domain(), record.site)?;
+        Ok(record.path == url.path() && self.naming.is_same_site(main, url.site()))
     }
 }

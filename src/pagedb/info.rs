@@ -3,10 +3,10 @@
 
 use heed::RoTxn;
 
-use super::env::{InTable, PageDbError, Tables};
+use super::env::{InTable, PageDbError, Tables, corrupted};
 use super::scoring::Scoring;
-use crate::types::DomainUnit;
 use crate::types::codec::{Malformed, Reader, put_varint};
+use crate::types::{DomainUnit, SameSite};
 
 /// The format that this version writes.
 pub const FORMAT: u64 = 2;
@@ -17,6 +17,7 @@ pub const OLDEST_FORMAT: u64 = 1;
 pub const FORMAT_KEY: &[u8] = b"format";
 pub const COUNTERS_KEY: &[u8] = b"counters";
 pub const DOMAIN_UNIT_KEY: &[u8] = b"domain_unit";
+pub const SAME_SITE_KEY: &[u8] = b"same_site";
 pub const MAX_DEPTH_KEY: &[u8] = b"max_crawl_depth";
 pub const SCORING_KEY: &[u8] = b"scoring";
 
@@ -91,6 +92,33 @@ pub fn scoring(tables: &Tables, txn: &RoTxn<'_>) -> Result<Scoring, PageDbError>
     }
 }
 
+/// The settings that decide the keys; `None` for a database that is being made.
+pub fn stored_units(tables: &Tables, txn: &RoTxn<'_>) -> Result<Option<(DomainUnit, SameSite)>, PageDbError> {
+    let unit = match tables.info.get(txn, DOMAIN_UNIT_KEY)? {
+        None => return Ok(None),
+        Some(b"host") => DomainUnit::Host,
+        Some(b"registrable") => DomainUnit::Registrable,
+        Some(_) => return Err(corrupted("info", DOMAIN_UNIT_KEY)),
+    };
+    let same_site = match tables.info.get(txn, SAME_SITE_KEY)? {
+        None => SameSite::OFF,
+        Some(bytes) => decode_same_site(bytes).in_table("info", SAME_SITE_KEY)?,
+    };
+    Ok(Some((unit, same_site)))
+}
+
+/// `same_site` as it stands in the table; there is no row where it is off.
+pub fn encode_same_site(same_site: SameSite) -> Option<String> {
+    (same_site != SameSite::OFF).then(|| same_site.to_string())
+}
+
+fn decode_same_site(bytes: &[u8]) -> Result<SameSite, Malformed> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Malformed)?;
+    let same_site: SameSite = text.parse().map_err(|_| Malformed)?;
+    // One form only.
+    if encode_same_site(same_site).as_deref() == Some(text) { Ok(same_site) } else { Err(Malformed) }
+}
+
 /// `domain_unit` as it stands in the table.
 pub fn domain_unit_name(unit: DomainUnit) -> &'static str {
     match unit {
@@ -135,7 +163,20 @@ mod tests {
         assert_documented("counters", &counters.encode());
         let deleted = Counters { next_index: 310, ..counters };
         assert_documented("counters after deletions", &deleted.encode());
+        let both = encode_same_site(SameSite { www: true, scheme: true });
+        assert_documented("same_site of both", both.unwrap().as_bytes());
         assert_documented("max_crawl_depth 5", &encode_max_depth(Some(5)));
+    }
+
+    #[test]
+    fn same_site_has_one_form() {
+        for same_site in ["www", "scheme", "www,scheme"].map(|text| text.parse().unwrap()) {
+            let row = encode_same_site(same_site).unwrap();
+            assert_eq!(decode_same_site(row.as_bytes()), Ok(same_site));
+        }
+        for wrong in ["", "scheme,www", "www,www", "www, scheme", "www,", "WWW"] {
+            assert_eq!(decode_same_site(wrong.as_bytes()), Err(Malformed), "{wrong}");
+        }
     }
 
     proptest! {
@@ -152,6 +193,7 @@ mod tests {
             if let Ok(counters) = Counters::decode(&bytes) {
                 prop_assert_eq!(counters.encode(), bytes.clone());
             }
+            prop_assert_eq!(decode_same_site(&bytes), Err(Malformed));
             if let Ok(depth) = decode_max_depth(&bytes) {
                 prop_assert_eq!(encode_max_depth(depth), bytes);
             }

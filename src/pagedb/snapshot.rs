@@ -37,7 +37,7 @@ impl Snapshot {
     }
 
     pub(super) fn finder(&self) -> Finder<'_> {
-        Finder { txn: &self.txn, tables: &self.tables, hasher: &self.hasher, unit: self.domain_unit }
+        Finder { txn: &self.txn, tables: &self.tables, naming: self.naming }
     }
 
     /// A page's key and URL by its index; `None` if it was deleted.

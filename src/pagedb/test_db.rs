@@ -4,7 +4,7 @@ use tempfile::TempDir;
 
 use super::{PageDb, PageDbOptions, Rules};
 use crate::types::{
-    Anchor, ContentHash, CrawledPage, Link, PageKey, PageUrl, Score, Time, UrlHasher, WebEdit, edit,
+    Anchor, ContentHash, CrawledPage, Link, Naming, PageKey, PageUrl, Score, Time, UrlHasher, WebEdit, edit,
 };
 
 pub const NOW: Time = Time(1_700_000_000_000);
@@ -40,8 +40,12 @@ impl TestDb {
     }
 
     pub fn with(hasher: UrlHasher, max_depth: Option<u32>) -> TestDb {
+        TestDb::named(Naming { hasher, ..Naming::default() }, max_depth)
+    }
+
+    pub fn named(naming: Naming, max_depth: Option<u32>) -> TestDb {
         let dir = tempfile::tempdir().unwrap();
-        let options = PageDbOptions { map_size: 64 << 20, hasher, ..PageDbOptions::default() };
+        let options = PageDbOptions { map_size: 64 << 20, naming, ..PageDbOptions::default() };
         let db = PageDb::open(dir.path(), options).unwrap();
         let rules = Rules { heat_window: 60.0, max_depth };
         db.set_max_depth(rules).unwrap();

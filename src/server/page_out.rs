@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::frontier::{Page, Status};
-use crate::types::{ContentHash, DomainUnit, Time};
+use crate::types::{ContentHash, Naming, Time};
 
 /// Times are seconds since the epoch; what does not apply is null.
 #[derive(Serialize)]
@@ -35,13 +35,13 @@ enum HashOut<'a> {
 }
 
 impl<'a> PageOut<'a> {
-    pub fn new(page: &'a Page, unit: DomainUnit, cursor: Option<String>) -> PageOut<'a> {
+    pub fn new(page: &'a Page, naming: Naming, cursor: Option<String>) -> PageOut<'a> {
         let record = page.record.as_ref();
         let hash = record.and_then(|record| record.content_hash.as_ref());
         let seconds = |time: Time| time.seconds();
         PageOut {
             url: page.url.as_str(),
-            domain: unit.domain_of(page.url.site()),
+            domain: naming.domain_of(page.url.site()),
             status: page.state.status.name(),
             depth: page.state.depth,
             score: page.state.score.get(),

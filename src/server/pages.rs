@@ -24,7 +24,7 @@ pub async fn page(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Api
     let page = api.frontier.page(&url)?.ok_or_else(|| {
         ApiError::new(StatusCode::NOT_FOUND, format!("{} is not known", quoted(url.as_str()))).field("url")
     })?;
-    Ok(reply::json(StatusCode::OK, &PageOut::new(&page, api.frontier.domain_unit(), None)))
+    Ok(reply::json(StatusCode::OK, &PageOut::new(&page, api.frontier.naming(), None)))
 }
 
 pub async fn pages(State(api): State<Arc<Api>>, method: Method, uri: Uri) -> Result<Response, ApiError> {
@@ -58,7 +58,7 @@ pub async fn pages(State(api): State<Arc<Api>>, method: Method, uri: Uri) -> Res
         }
         while let Some(page) = pages.next() {
             let cursor = cursor_of(&pages);
-            if !lines.send(&PageOut::new(&page?, frontier.domain_unit(), cursor)) {
+            if !lines.send(&PageOut::new(&page?, frontier.naming(), cursor)) {
                 break;
             }
         }
@@ -94,7 +94,7 @@ fn pages_by_url(
                 continue;
             }
             let cursor = Some(page.url.to_string());
-            if !lines.send(&PageOut::new(&page, frontier.domain_unit(), cursor)) {
+            if !lines.send(&PageOut::new(&page, frontier.naming(), cursor)) {
                 break;
             }
         }

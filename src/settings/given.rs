@@ -41,6 +41,14 @@ impl Given<'_> {
         names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value)
     }
 
+    /// Texts: an array, or, as plain text, with commas between them.
+    pub fn list(&self) -> Option<Vec<&str>> {
+        match self {
+            Given::Toml(value) => value.as_array()?.iter().map(|item| item.get_ref().as_str()).collect(),
+            Given::Text(text) => Some(text.split(',').map(str::trim).filter(|_| !text.is_empty()).collect()),
+        }
+    }
+
     pub fn bool(&self) -> Option<bool> {
         match self {
             Given::Toml(value) => value.as_bool(),

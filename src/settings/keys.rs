@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::given::Given;
 use super::{Passwds, Scorer, Settings};
-use crate::types::DomainUnit;
+use crate::types::{DomainUnit, SameSite};
 
 /// A key of the settings file.
 pub struct Key {
@@ -125,6 +125,10 @@ pub const KEYS: &[Key] = &[
         help: "What counts as one domain: host or registrable", wanted: "\"host\" or \"registrable\"",
         set: |s, given| put(&mut s.domain_unit,
             given.one_of(&[("host", DomainUnit::Host), ("registrable", DomainUnit::Registrable)])) },
+    Key { name: "same_site", value: "FORMS", flag: true,
+        help: "Which sites count as one: those that differ by www, scheme, or both (www,scheme)",
+        wanted: "a list of names, such as [\"www\", \"scheme\"], or [] for none",
+        set: set_same_site },
     Key { name: "max_crawl_depth", value: "LINKS", flag: true,
         help: "Links from a seed beyond which pages are not handed out",
         wanted: "a whole number from 0 to 4294967295; leave it out for no limit",
@@ -173,6 +177,13 @@ fn is_log_filter(text: &str) -> bool {
     let is_level = |level: &str| level.parse::<tracing_subscriber::filter::LevelFilter>().is_ok();
     text.split(',').all(|directive| directive.contains(['=', '[', ']']) || is_level(directive.trim()))
         && EnvFilter::try_new(text).is_ok()
+}
+
+fn set_same_site(settings: &mut Settings, given: Given<'_>) -> Result<(), Wrong> {
+    let names = given.list().ok_or(Wrong::Value)?;
+    settings.same_site =
+        SameSite::from_names(names).map_err(|error| Wrong::Because(error.to_string(), None))?;
+    Ok(())
 }
 
 fn set_passwds(settings: &mut Settings, given: Given<'_>) -> Result<(), Wrong> {

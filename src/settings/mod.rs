@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use crate::frontier::{MakeScorer, Options, ScoringOptions};
 use crate::score::{self, Hits, PageRank, Stop};
-use crate::types::{DomainUnit, UrlHasher};
+use crate::types::{DomainUnit, SameSite, UrlHasher};
 
 pub use error::SettingsError;
 pub use keys::{KEYS, Key};
@@ -56,6 +56,7 @@ pub struct Settings {
     pub hard_crawl_limit: f64,
     pub crawl_limit_window: Duration,
     pub domain_unit: DomainUnit,
+    pub same_site: SameSite,
     pub max_crawl_depth: Option<u32>,
     /// The key `lease_seconds`.
     pub lease: Duration,
@@ -120,6 +121,7 @@ impl Default for Settings {
             hard_crawl_limit: 100.0,
             crawl_limit_window: Duration::from_secs(60),
             domain_unit: DomainUnit::Host,
+            same_site: SameSite::OFF,
             max_crawl_depth: None,
             lease: Duration::from_secs(3600),
             seeds: None,
@@ -143,6 +145,7 @@ impl Settings {
             path: self.page_db_path.clone(),
             persist: self.persist,
             domain_unit: self.domain_unit,
+            same_site: self.same_site,
             soft_crawl_limit: self.soft_crawl_limit,
             hard_crawl_limit: self.hard_crawl_limit,
             crawl_limit_window: self.crawl_limit_window,

@@ -56,8 +56,9 @@ fn the_defaults_are_the_frontiers_own() {
 #[test]
 fn every_field_has_a_key() {
     let fields = format!("{:#?}", Settings::default());
-    let fields: Vec<_> =
+    let mut fields: Vec<_> =
         fields.lines().filter_map(|line| line.strip_prefix("    ")?.split_once(": ")).collect();
+    fields.retain(|(field, _)| !field.starts_with(' '));
     for (field, _) in &fields {
         let name = match *field {
             "lease" => "lease_seconds",
@@ -103,17 +104,22 @@ fn flags_override_the_environment_and_that_the_file() {
 fn values_are_taken_in_every_form() {
     let settings = from_file(
         "soft_crawl_limit = inf\nhard_crawl_limit = inf\nmap_size = 1048577\nlease_seconds = 0.5\n\
-         address = \"::\"\ndomain_unit = \"registrable\"\nmax_body_bytes = \"1 MiB\"\n\
+         address = \"::\"\ndomain_unit = \"registrable\"\nsame_site = [\"scheme\", \"www\"]\nmax_body_bytes = \"1 MiB\"\n\
          passwds = { ana = \"secret\" }\nlog_level = \"info,aduana::server=debug\"",
     )
     .unwrap();
     assert_eq!(settings.hard_crawl_limit, f64::INFINITY);
     assert_eq!(settings.max_body_bytes, 1 << 20);
     assert_eq!(settings.domain_unit, DomainUnit::Registrable);
+    assert_eq!(settings.same_site, SameSite { www: true, scheme: true });
     let options = settings.frontier_options();
     assert_eq!(options.map_size, (1 << 20) + (64 << 10));
     assert_eq!(options.lease, Duration::from_millis(500));
 
+    for (text, www, scheme) in [("www", true, false), ("www, scheme", true, true), ("", false, false)] {
+        let settings = from_environment("ADUANA_SAME_SITE", text).unwrap();
+        assert_eq!(settings.same_site, SameSite { www, scheme });
+    }
     let settings = from_environment("ADUANA_PASSWDS", "{ ana = \"secret\" }").unwrap();
     assert_eq!(settings.passwds.clone().unwrap().0["ana"], "secret");
     assert!(!format!("{settings:?}").contains("secret"));
@@ -156,6 +162,7 @@ fn bad_settings_are_refused_in_exact_words() {
         ("ADUANA_PASSWDS", "ana:hunter2"),
         ("ADUANA_PASSWDS", "{ ana = hunter2 }"),
         ("ADUANA_MAP_SIZE", "1KiB"),
+        ("ADUANA_SAME_SITE", "www,http"),
     ] {
         row(&format!("{name}={value}"), from_environment(name, value));
     }

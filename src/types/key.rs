@@ -1,10 +1,12 @@
 //! How pages and domains are named inside the tables.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use twox_hash::XxHash3_64;
 
-use super::url::host_of_site;
+use super::same_site::SameSite;
+use super::url::{PageUrl, host_of_site};
 
 /// The unit of politeness and locality (setting `domain_unit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -20,7 +22,10 @@ pub enum DomainUnit {
 impl DomainUnit {
     /// The name of the domain that a site belongs to.
     pub fn domain_of(self, site: &str) -> &str {
-        let host = host_of_site(site);
+        self.domain_of_host(host_of_site(site))
+    }
+
+    fn domain_of_host(self, host: &str) -> &str {
         match self {
             DomainUnit::Host => host,
             DomainUnit::Registrable => psl::domain_str(host).filter(|_| !is_address(host)).unwrap_or(host),
@@ -121,6 +126,41 @@ impl Default for UrlHasher {
     }
 }
 
+/// How URLs get their names and keys. A database keeps what it was made with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Naming {
+    pub domain_unit: DomainUnit,
+    pub same_site: SameSite,
+    pub hasher: UrlHasher,
+}
+
+impl Naming {
+    /// The text that all forms of a site share.
+    pub fn class<'s>(&self, site: &'s str) -> Cow<'s, str> {
+        self.same_site.class(site)
+    }
+
+    /// The name of the domain that a site belongs to, in whatever form.
+    pub fn domain_of<'s>(&self, site: &'s str) -> &'s str {
+        self.domain_unit.domain_of_host(self.same_site.host(host_of_site(site)))
+    }
+
+    /// The hash of a site's class; it seeds those of its paths.
+    pub fn site_hash(&self, site: &str) -> u64 {
+        (self.hasher.site)(&self.class(site))
+    }
+
+    /// Whether two URLs name one page.
+    pub fn is_same_page(&self, a: &PageUrl, b: &PageUrl) -> bool {
+        a.path() == b.path() && self.is_same_site(a.site(), b.site())
+    }
+
+    /// Whether two sites are one.
+    pub fn is_same_site(&self, a: &str, b: &str) -> bool {
+        a == b || (self.same_site != SameSite::OFF && self.class(a) == self.class(b))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +176,25 @@ mod tests {
         ] {
             assert_eq!(DomainUnit::Host.domain_of(site), host);
             assert_eq!(DomainUnit::Registrable.domain_of(site), registrable);
+        }
+    }
+
+    #[test]
+    fn all_forms_of_a_site_have_one_domain_and_one_hash() {
+        let same_site = SameSite { www: true, scheme: true };
+        for (domain_unit, name) in [(DomainUnit::Host, "a.b.example"), (DomainUnit::Registrable, "b.example")]
+        {
+            let naming = Naming { domain_unit, same_site, ..Naming::default() };
+            for site in [
+                "http://a.b.example",
+                "https://a.b.example",
+                "http://www.a.b.example",
+                "https://www.a.b.example",
+            ] {
+                assert_eq!(naming.domain_of(site), name);
+                assert_eq!(naming.domain_of(site), domain_unit.domain_of(&naming.class(site)));
+                assert_eq!(naming.site_hash(site), (naming.hasher.site)("http://a.b.example"));
+            }
         }
     }
 

@@ -4,13 +4,18 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use url::Url;
 
-/// Longest URL kept, in bytes, after normalisation.
+/// Longest URL kept, in bytes, after normalisation. The `s` of `https` and `www.` in front of the host do not count: a page
+/// whose site is kept in another form than it was named in (see [`super::SameSite`]) must fit, too.
 pub const MAX_URL_BYTES: usize = 8192;
 
-/// A normalised absolute http or https URL of at most [`MAX_URL_BYTES`] bytes.
+/// The same with what does not count.
+pub const MAX_BYTES_ANY_FORM: usize = MAX_URL_BYTES + "s".len() + "www.".len();
+
+/// A normalised absolute http or https URL of at most [`MAX_URL_BYTES`] bytes, its form not counted.
 ///
 /// It is two parts: the *site* (scheme, userinfo, host, port) and the *path* (path and query, from the
 /// first slash on).
@@ -95,11 +100,17 @@ impl fmt::Display for PageUrl {
 
 /// The host of a site, without userinfo and port; an IPv6 address keeps its brackets.
 pub fn host_of_site(site: &str) -> &str {
+    &site[host_range(site)]
+}
+
+/// Where in a site its host stands: before it scheme and userinfo, behind it the port.
+pub fn host_range(site: &str) -> Range<usize> {
     let authority = site.split_once("://").map_or(site, |(_, rest)| rest);
     let host_port = authority.rsplit_once('@').map_or(authority, |(_, rest)| rest);
+    let start = site.len() - host_port.len();
     match host_port.rfind(':') {
-        Some(colon) if !host_port.ends_with(']') => &host_port[..colon],
-        _ => host_port,
+        Some(colon) if !host_port.ends_with(']') => start..start + colon,
+        _ => start..site.len(),
     }
 }
 
@@ -133,7 +144,20 @@ impl<'a> LinkResolver<'a> {
 }
 
 fn check_length(text: &str) -> Result<(), UrlError> {
-    if text.len() > MAX_URL_BYTES { Err(UrlError::TooLong(text.len())) } else { Ok(()) }
+    if text.len() > MAX_URL_BYTES && text.len() > MAX_URL_BYTES + uncounted(text) {
+        Err(UrlError::TooLong(text.len()))
+    } else {
+        Ok(())
+    }
+}
+
+/// Bytes of a URL that its limit does not count.
+#[cold]
+fn uncounted(url: &str) -> usize {
+    let Some((scheme, rest)) = url.split_once("://") else { return 0 };
+    let authority = rest.find(['/', '?', '#']).map_or(rest, |end| &rest[..end]);
+    let www = host_of_site(authority).starts_with("www.");
+    usize::from(scheme == "https") + if www { "www.".len() } else { 0 }
 }
 
 /// The length of the site part of a URL that is, beyond doubt, in normal form already; `None` for any other text,
@@ -238,6 +262,9 @@ fn hex(digit: u8) -> Option<u8> {
 }
 
 #[cfg(test)]
+mod test_data;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -279,6 +306,13 @@ mod tests {
         assert!(matches!(PageUrl::parse(""), Err(UrlError::Syntax(_))));
         let long = format!("http://example.com/{}", "a".repeat(MAX_URL_BYTES));
         assert!(matches!(PageUrl::parse(&long), Err(UrlError::TooLong(_))));
+        // A page is as long in all forms of its site.
+        let path = "a".repeat(MAX_URL_BYTES - "http://a.example/".len());
+        for site in ["http://a.example", "https://a.example", "http://www.a.example", "https://www.a.example"]
+        {
+            assert_eq!(PageUrl::parse(&format!("{site}/{path}")).unwrap().site(), site);
+            assert!(matches!(PageUrl::parse(&format!("{site}/{path}b")), Err(UrlError::TooLong(_))));
+        }
         // Short as given, too long once its letters are escaped.
         let grows = format!("http://example.com/{}", "é".repeat(MAX_URL_BYTES / 3));
         assert!(matches!(PageUrl::parse(&grows), Err(UrlError::TooLong(_))));

@@ -23,7 +23,8 @@ fn universe() -> Vec<String> {
 
 /// Imports a part of the universe as crawled pages that link to what follows them.
 fn import_part(path: &std::path::Path, hasher: UrlHasher, urls: &[String], from: usize) {
-    let options = ImportOptions { memory: 0, domain_unit: None, max_crawl_depth: None, hasher };
+    let options =
+        ImportOptions { memory: 0, domain_unit: None, same_site: None, max_crawl_depth: None, hasher };
     let mut pages = from..urls.len() / 2;
     let source = |batch: &mut EditBatch| {
         let Some(at) = pages.next() else { return Ok::<_, Infallible>(false) };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{aduana, contents, import, names, told};
+use crate::support::{aduana, contents, import, names, stdout, told};
 
 fn write(dir: &Path, name: &str, text: &str) {
     std::fs::write(dir.join(name), text).unwrap();
@@ -231,6 +231,34 @@ fn a_new_database_is_made_as_it_is_asked_for_and_an_old_one_stays_what_it_is() {
     assert_eq!(page(&contents(dir.path(), "db"), "http://z.a.test/")["status"], "too_deep");
     let told = told(dir.path(), &["import", "db", "a.tsv", "--domain-unit", "host"]);
     assert!(told.contains("domain_unit = \"registrable\""), "{told}");
+}
+
+#[test]
+fn sites_of_an_import_may_count_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a.tsv", "http://a.test/\thttps://www.b.test/ http://www.a.test/1 http://b.test/\n");
+    write(dir.path(), "b.tsv", "https://a.test/1\thttp://b.test/ http://www.c.test/ https://c.test/1\n");
+    import(dir.path(), &["db", "a.tsv", "--same-site", "www,scheme"]);
+    // The forms of the old database stay, its setting too.
+    import(dir.path(), &["db", "b.tsv"]);
+    let pages = contents(dir.path(), "db");
+    assert_eq!(pages.len(), 5, "{pages:?}");
+    for url in [
+        "http://a.test/",
+        "http://a.test/1",
+        "https://www.b.test/",
+        "http://www.c.test/",
+        "http://www.c.test/1",
+    ] {
+        page(&pages, url);
+    }
+    let found: Value =
+        serde_json::from_str(&stdout(dir.path(), &["find", "db", "https://b.test/", "--json"])).unwrap();
+    assert_eq!((&found["url"], &found["domain"]), (&json!("https://www.b.test/"), &json!("b.test")));
+    let told = told(dir.path(), &["import", "db", "a.tsv", "--same-site", "www"]);
+    assert!(told.contains("same_site = [\"www\", \"scheme\"]"), "{told}");
+    import(dir.path(), &["other", "a.tsv", "--same-site", ""]);
+    assert_eq!(contents(dir.path(), "other").len(), 4);
 }
 
 #[test]

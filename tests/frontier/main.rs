@@ -1,5 +1,6 @@
 //! The frontier's behaviour, through its handle: order, leases, politeness, restarts. Time is injected.
 
+mod same_site;
 mod scoring;
 
 use std::path::Path;

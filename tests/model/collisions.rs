@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use aduana::types::UrlHasher;
+use aduana::types::{SameSite, UrlHasher};
 
 use crate::crawl::{Crawl, Setup, page, url};
 use crate::reference::Limits;
@@ -105,5 +105,44 @@ fn a_url_that_nobody_named_is_not_found_among_those_with_its_hash() {
         ["http://h0.example/1", "https://h0.example/0", "http://h0.example:81/0", "http://h6.example/0"]
     {
         assert_eq!(snapshot.find(&url(unknown)).unwrap(), None, "{unknown}");
+    }
+}
+
+#[test]
+fn forms_of_one_site_are_one_page_among_those_with_its_hash() {
+    let weak = UrlHasher { site: |_| 0, path: |path, _| path.len() as u32, domain: |_| u32::MAX };
+    let same_site = SameSite { www: true, scheme: true };
+    let form = |n: usize, host: usize, path: usize| {
+        let prefix = ["http://", "https://", "http://www.", "https://www."][n % 4];
+        format!("{prefix}h{host}.example/{path}")
+    };
+    for batch in [1, 7, 200] {
+        let mut crawl = Crawl::start(Setup { hasher: weak, same_site, ..Setup::new(Limits::OFF) });
+        let now = crawl.now();
+        // Each page is named in several forms, within a page's links and in different ones.
+        let told: Vec<_> = (0..200)
+            .map(|n| {
+                let links =
+                    [1, 5, 33, 34].map(|step| (form(n + step, (n + step) % 3, n / 2 + step % 4), 0.5));
+                page(&form(n, n % 3, n / 3), 0.0, now, None, &links)
+            })
+            .collect();
+        for pages in told.chunks(batch) {
+            crawl.crawled(pages);
+        }
+        crawl.compare().unwrap();
+        crawl.reopen(None);
+        let snapshot = crawl.frontier().snapshot().unwrap();
+        for (at, known) in crawl.reference.pages.iter().enumerate() {
+            let (_, path) = known.url.rsplit_once('/').unwrap();
+            for n in 0..4 {
+                let host = known.domain[1..2].parse().unwrap();
+                let (_, state) = snapshot.find(&url(&form(n, host, path.parse().unwrap()))).unwrap().unwrap();
+                assert_eq!(state.index.0 as usize, at, "{}", known.url);
+            }
+        }
+        drop(snapshot);
+        while !crawl.request(13).unwrap().is_empty() {}
+        crawl.compare().unwrap();
     }
 }

@@ -10,7 +10,8 @@ use aduana::frontier::{Frontier, HandOut, Options};
 use aduana::pagedb::{PageState, Snapshot, Status as Stored};
 use aduana::types::time::ManualClock;
 use aduana::types::{
-    ContentHash, CrawledPage, DomainKey, Link, PageIndex, PageKey, PageUrl, Score, Time, UrlHasher, WebEdit,
+    ContentHash, CrawledPage, DomainKey, Link, PageIndex, PageKey, PageUrl, SameSite, Score, Time, UrlHasher,
+    WebEdit,
 };
 
 use crate::reference::{Checked, Limits, Page, Reference, Status};
@@ -28,12 +29,19 @@ pub struct Setup {
     pub limits: Limits,
     pub lease: Duration,
     pub max_depth: Option<u32>,
+    pub same_site: SameSite,
     pub hasher: UrlHasher,
 }
 
 impl Setup {
     pub fn new(limits: Limits) -> Setup {
-        Setup { limits, lease: Duration::from_secs(60), max_depth: None, hasher: UrlHasher::default() }
+        Setup {
+            limits,
+            lease: Duration::from_secs(60),
+            max_depth: None,
+            same_site: SameSite::OFF,
+            hasher: UrlHasher::default(),
+        }
     }
 }
 
@@ -63,6 +71,7 @@ fn open(path: &Path, setup: &Setup, clock: Arc<ManualClock>) -> Frontier {
         crawl_limit_window: Duration::from_secs_f64(setup.limits.window),
         lease: setup.lease,
         max_crawl_depth: setup.max_depth,
+        same_site: setup.same_site,
         hasher: setup.hasher,
         // Small, so that it grows on the way.
         map_size: 1 << 20,
@@ -105,7 +114,9 @@ impl Crawl {
         let dir = scratch();
         let clock = Arc::new(ManualClock::at(Time(START)));
         let frontier = open(dir.path(), &setup, clock.clone());
-        let reference = Reference::new(START, setup.lease.as_millis() as u64, setup.limits, setup.max_depth);
+        let lease = setup.lease.as_millis() as u64;
+        let mut reference = Reference::new(START, lease, setup.limits, setup.max_depth);
+        reference.same_site = setup.same_site;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         Crawl { frontier: Some(frontier), clock, reference, setup, runtime, edits_under_way: 0, dir }
     }
@@ -192,7 +203,7 @@ impl Crawl {
             if page.status == Status::Gone {
                 same("a deleted page", &ok(snapshot.url(PageIndex(at as u64)))?, &None)?;
                 let found = ok(snapshot.find(&url(&page.url)))?.map(|(_, state)| state.index.0 as usize);
-                same(&page.url, &found, &self.reference.by_url.get(&page.url).copied())?;
+                same(&page.url, &found, &self.reference.known(&page.url))?;
                 continue;
             }
             let key = compare_page(&snapshot, &self.reference, at, page)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aduana::types::edit::web::{Adding, History, LinkSource, NewLink, NewPage};
-use aduana::types::{ContentHash, CrawledPage, Score, Time, UrlHasher, WebEdit};
+use aduana::types::{ContentHash, CrawledPage, SameSite, Score, Time, UrlHasher, WebEdit};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -58,12 +58,15 @@ enum Step {
 /// URL number `n`: few hosts, several sites a host, and numbers that are close lie on different hosts.
 fn name(n: usize) -> String {
     let (host, rest) = (n % 9, n / 9);
-    let path = rest / 4;
-    match rest % 4 {
+    let path = rest / 6;
+    let path = if path % 2 == 0 { path.to_string() } else { format!("{path}/?q={path}") };
+    match rest % 6 {
         0 => format!("http://h{host}.example/{path}"),
         1 => format!("https://h{host}.example/{path}"),
         2 => format!("http://h{host}.example:8080/{path}"),
-        _ => format!("http://www.h{host}.example/{path}/?q={path}"),
+        3 => format!("http://www.h{host}.example/{path}"),
+        4 => format!("https://www.h{host}.example/{path}"),
+        _ => format!("https://www.h{host}.example:8080/{path}"),
     }
 }
 
@@ -246,7 +249,11 @@ fn best_first() -> Vec<Setup> {
     let weak = Setup { hasher: weak_hasher(), ..plain.clone() };
     let shallow = Setup { max_depth: Some(2), ..plain.clone() };
     let short = Setup { lease: Duration::from_millis(700), hasher: weak_hasher(), ..shallow.clone() };
-    vec![plain, weak, shallow, short]
+    let same = |same_site| Setup { same_site, ..plain.clone() };
+    let www = same(SameSite { www: true, scheme: false });
+    let scheme = Setup { hasher: weak_hasher(), ..same(SameSite { www: false, scheme: true }) };
+    let both = Setup { lease: short.lease, ..same(SameSite { www: true, scheme: true }) };
+    vec![plain, weak, shallow, short, www, scheme, both]
 }
 
 fn polite() -> Vec<Setup> {
@@ -255,12 +262,16 @@ fn polite() -> Vec<Setup> {
         let lease = Duration::from_secs(30);
         Setup { lease, ..Setup::new(Limits::new(soft, hard)) }
     };
-    limits.into_iter().map(setup).collect()
+    let mut setups: Vec<Setup> = limits.into_iter().map(setup).collect();
+    for setup in setups.iter_mut().step_by(2) {
+        setup.same_site = SameSite { www: true, scheme: true };
+    }
+    setups
 }
 
 #[test]
 fn a_crawl_without_limits_is_the_models() {
-    run(100, best_first());
+    run(150, best_first());
 }
 
 #[test]

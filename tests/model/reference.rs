@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aduana::frontier::HandOut;
+use aduana::types::SameSite;
 
 /// Steps between the soft and the hard limit.
 const STEPS: usize = 5;
@@ -153,6 +154,12 @@ impl Domain {
     }
 }
 
+/// Site and path.
+fn split(url: &str) -> (&str, &str) {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url.split_at(url[host..].find('/').map_or(url.len(), |slash| host + slash))
+}
+
 pub struct Reference {
     pub max_depth: Option<u32>,
     pub lease_ms: u64,
@@ -160,7 +167,11 @@ pub struct Reference {
     pub now: u64,
     /// By index, that is, in order of first sight.
     pub pages: Vec<Page>,
-    pub by_url: HashMap<String, usize>,
+    /// By class.
+    by_url: HashMap<String, usize>,
+    /// The form in which each site was seen first, by class.
+    main_forms: HashMap<String, String>,
+    pub same_site: SameSite,
     pub domains: BTreeMap<String, Domain>,
     hand_outs: u64,
     /// Whether a domain without work may be forgotten before its last hand-out is in the tables: then
@@ -177,6 +188,8 @@ impl Reference {
             now,
             pages: Vec::new(),
             by_url: HashMap::new(),
+            main_forms: HashMap::new(),
+            same_site: SameSite::OFF,
             domains: BTreeMap::new(),
             hand_outs: 0,
             forgets_idle_domains: false,
@@ -229,7 +242,7 @@ impl Reference {
 
     /// The lease of this page, if it still has one, is over.
     pub fn expired(&mut self, url: &str) {
-        let at = self.by_url[url];
+        let at = self.by_url[&self.class(url)];
         if matches!(self.pages[at].status, Status::Leased { .. }) {
             self.pages[at].attempts += 1;
             let waiting = self.waiting(self.pages[at].depth);
@@ -239,7 +252,7 @@ impl Reference {
 
     /// The page was taken from the schedule, but not handed out.
     pub fn given_back(&mut self, url: &str) {
-        let at = self.by_url[url];
+        let at = self.by_url[&self.class(url)];
         if matches!(self.pages[at].status, Status::Leased { .. }) {
             self.set_status(at, Status::Waiting);
         }
@@ -274,7 +287,10 @@ impl Reference {
 
     fn judge(&mut self, hand_out: &HandOut) -> Checked {
         let url = hand_out.url.as_str();
-        let &at = self.by_url.get(url).ok_or_else(|| format!("{url} is not known"))?;
+        let at = self.known(url).ok_or_else(|| format!("{url} is not known"))?;
+        if self.pages[at].url != url {
+            return Err(format!("{url} is {} in its main form", self.pages[at].url));
+        }
         let page = &self.pages[at];
         if page.status != Status::Waiting {
             return Err(format!("{url} is {:?}", page.status));
@@ -318,7 +334,7 @@ impl Reference {
     /// A page was handed out while the frontier may not have heard of everything: it must not be leased, but
     /// may not be the best, or have been crawled meanwhile.
     pub fn taken_early(&mut self, url: &str) -> Checked {
-        let &at = self.by_url.get(url).ok_or_else(|| format!("{url} is not known"))?;
+        let at = self.known(url).ok_or_else(|| format!("{url} is not known"))?;
         self.charge(at);
         // The domain may have been without work for a moment.
         if let Some(domain) = self.domains.get_mut(&self.pages[at].domain) {
@@ -381,14 +397,31 @@ impl Reference {
         if self.max_depth.is_some_and(|max| depth > max) { Status::TooDeep } else { Status::Waiting }
     }
 
+    /// The page with this URL, in whatever form.
+    pub fn known(&self, url: &str) -> Option<usize> {
+        self.by_url.get(&self.class(url)).copied()
+    }
+
+    /// The text that the forms of a URL share. The hosts of the tests may all lose their `www.`.
+    pub fn class(&self, url: &str) -> String {
+        let (site, path) = split(url);
+        let (scheme, host) = site.split_once("://").unwrap_or_default();
+        let scheme = if self.same_site.scheme && !host.contains(':') { "http" } else { scheme };
+        let host = if self.same_site.www { host.trim_start_matches("www.") } else { host };
+        format!("{scheme}://{host}{path}")
+    }
+
     /// The page's index, and whether it was not known before.
     fn sight(&mut self, url: &str) -> (usize, bool) {
-        if let Some(&at) = self.by_url.get(url) {
+        let class = self.class(url);
+        if let Some(&at) = self.by_url.get(&class) {
             return (at, false);
         }
-        let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', ':']).next()).unwrap_or("");
+        let (site, path) = split(url);
+        let main = self.main_forms.entry(split(&class).0.to_owned()).or_insert_with(|| site.to_owned());
+        let host = class.split("://").nth(1).and_then(|rest| rest.split(['/', ':']).next()).unwrap_or("");
         self.pages.push(Page {
-            url: url.to_owned(),
+            url: format!("{main}{path}"),
             domain: host.to_owned(),
             status: Status::TooDeep,
             depth: u32::MAX,
@@ -399,7 +432,7 @@ impl Reference {
         });
         self.domains.entry(host.to_owned()).or_default();
         let at = self.pages.len() - 1;
-        self.by_url.insert(url.to_owned(), at);
+        self.by_url.insert(class, at);
         (at, true)
     }
 

@@ -14,7 +14,7 @@ use super::output::Output;
 use super::page::{History, links};
 use super::{PROGRESS_PAGES, Progress};
 use crate::pagedb::{Page, PageDb};
-use crate::types::{ContentHash, DomainUnit, Time};
+use crate::types::{ContentHash, Naming, Time};
 
 /// Pages in a row group: large enough for dictionaries and statistics to pay, small in memory.
 const GROUP_PAGES: usize = 100_000;
@@ -69,7 +69,7 @@ fn write_file(
     for (done, page) in (1..).zip(db.pages()) {
         let page = page?;
         let links = if with_links { links(db, page.state.index)? } else { None };
-        group.push(page, links, db.domain_unit());
+        group.push(page, links, db.naming());
         if group.urls.len() >= GROUP_PAGES || group.bytes >= GROUP_BYTES {
             group.write(&mut file)?;
         }
@@ -107,10 +107,10 @@ struct Group {
 }
 
 impl Group {
-    fn push(&mut self, mut page: Page, links: Option<Vec<String>>, unit: DomainUnit) {
+    fn push(&mut self, mut page: Page, links: Option<Vec<String>>, naming: Naming) {
         let history = History::of(&mut page);
         let state = &page.state;
-        let domain = unit.domain_of(page.url.site());
+        let domain = naming.domain_of(page.url.site());
         self.bytes += page.url.as_str().len() + domain.len() + 64;
         self.urls.push(page.url.as_str().into());
         self.indices.push(state.index.0 as i64);

@@ -9,7 +9,7 @@ use super::refs::SiteMention;
 use crate::pagedb::domain_record::{DomainRecord, site_key};
 use crate::pagedb::env::{InTable, PageDbError, Tables, corrupted};
 use crate::pagedb::scoring::Scoring;
-use crate::types::{DomainKey, DomainUnit, UrlHasher};
+use crate::types::{DomainKey, Naming};
 
 /// A domain that the batch touches.
 pub(super) struct Domain {
@@ -40,30 +40,29 @@ impl Domains {
         &mut self,
         txn: &mut RwTxn<'_>,
         tables: &Tables,
-        hasher: &UrlHasher,
-        unit: DomainUnit,
+        naming: &Naming,
         scoring: &Scoring,
         sites: &[SiteMention<'_>],
     ) -> Result<Vec<SitePlace>, PageDbError> {
         let mut by_name: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
-        // (domain, site's text, number in the batch), to be grouped by domain.
+        // (domain, site's class, number in the batch), to be grouped by domain.
         let mut wanted = Vec::with_capacity(sites.len());
         for (number, site) in sites.iter().enumerate() {
-            let name = unit.domain_of(site.text);
+            let name = naming.domain_of(site.text);
             let domain = match by_name.get(name) {
                 Some(&domain) => domain,
                 None => {
-                    let domain = self.find_or_create(txn, tables, hasher, scoring, name)?;
+                    let domain = self.find_or_create(txn, tables, naming, scoring, name)?;
                     by_name.insert(name, domain);
                     domain
                 }
             };
-            wanted.push((domain, site.text, number));
+            wanted.push((domain, &*site.class, number));
         }
         wanted.sort_unstable();
         let mut places = vec![SitePlace { domain: DomainKey(0), site: 0 }; sites.len()];
         for group in wanted.chunk_by(|a, b| a.0 == b.0) {
-            self.number_sites(txn, tables, group, &mut places)?;
+            self.number_sites(txn, tables, naming, sites, group, &mut places)?;
         }
         Ok(places)
     }
@@ -117,11 +116,11 @@ impl Domains {
         &mut self,
         txn: &RwTxn<'_>,
         tables: &Tables,
-        hasher: &UrlHasher,
+        naming: &Naming,
         scoring: &Scoring,
         name: &str,
     ) -> Result<usize, PageDbError> {
-        let mut key = DomainKey((hasher.domain)(name));
+        let mut key = DomainKey((naming.hasher.domain)(name));
         loop {
             match self.load(txn, tables, key)? {
                 Some(at) if self.list[at].record.name == name => return Ok(at),
@@ -135,11 +134,14 @@ impl Domains {
         }
     }
 
-    /// Finds the numbers of some sites of one domain (sorted by text) in one pass over its rows.
+    /// Finds the numbers of some sites of one domain (sorted by class) in one pass over its rows. A site that is
+    /// there in another form sticks to it; a new one is kept in the form that the batch mentions first.
     fn number_sites(
         &mut self,
         txn: &mut RwTxn<'_>,
         tables: &Tables,
+        naming: &Naming,
+        sites: &[SiteMention<'_>],
         group: &[(usize, &str, usize)],
         places: &mut [SitePlace],
     ) -> Result<(), PageDbError> {
@@ -149,14 +151,15 @@ impl Domains {
             let key = site_key(domain.key, site);
             let text = tables.sites.get(txn, &key)?.ok_or_else(|| corrupted("sites", &key))?;
             let text = std::str::from_utf8(text).map_err(|_| corrupted("sites", &key))?;
-            if let Ok(at) = group.binary_search_by(|wanted| wanted.1.cmp(text)) {
+            let class = naming.class(text);
+            if let Ok(at) = group.binary_search_by(|wanted| wanted.1.cmp(&class)) {
                 places[group[at].2] = SitePlace { domain: domain.key, site };
                 missing[at] = false;
             }
         }
-        for (&(_, text, number), _) in group.iter().zip(missing).filter(|(_, missing)| *missing) {
+        for (&(_, _, number), _) in group.iter().zip(missing).filter(|(_, missing)| *missing) {
             let site = domain.record.sites;
-            tables.sites.put(txn, &site_key(domain.key, site), text.as_bytes())?;
+            tables.sites.put(txn, &site_key(domain.key, site), sites[number].text.as_bytes())?;
             domain.record.sites += 1;
             domain.changed = true;
             places[number] = SitePlace { domain: domain.key, site };

@@ -84,7 +84,7 @@ impl PageDb {
                         .apply(&mut txn, &edit)?;
                 }
                 run => {
-                    let mut mentions = Mentions::collect(run, &self.options.hasher)?;
+                    let mut mentions = Mentions::collect(run, &self.options.naming)?;
                     let way = self.way(run.len() == edits.len());
                     self.run(
                         &mut txn,
@@ -127,12 +127,11 @@ impl PageDb {
             &mut Domains,
         ) -> Result<Outcome<'a>, PageDbError>,
     ) -> Result<Cells, PageDbError> {
-        let (options, tables) = (&self.options, &self.tables);
+        let (naming, tables) = (&self.options.naming, &self.tables);
         let counters = &mut changes.counters;
         let mut domains = Domains::default();
-        let places =
-            domains.place(txn, tables, &options.hasher, options.domain_unit, scoring, &mentions.sites)?;
-        let context = Context { mentions, places: &places, hasher: &options.hasher, tables, env: &self.env };
+        let places = domains.place(txn, tables, naming, scoring, &mentions.sites)?;
+        let context = Context { mentions, places: &places, hasher: &naming.hasher, tables, env: &self.env };
         let mut cells = context.identify(txn)?;
         let way = Way { is_cold: cells.is_cold, ..way };
         let site_of = |site: u32| places[site as usize].site;

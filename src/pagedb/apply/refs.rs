@@ -1,11 +1,13 @@
 //! First step of a batch: all its edits laid out flat, so that the later steps work on arrays.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use crate::pagedb::env::PageDbError;
 use crate::types::edit::UrlRef;
-use crate::types::{Edit, PageKey, Score, Time, UrlHasher};
+use crate::types::{Edit, Naming, PageKey, Score, Time};
 
 /// Stands for "no parent" among reference numbers.
 pub(super) const NO_REF: u32 = u32::MAX;
@@ -22,7 +24,11 @@ pub(super) struct UrlMention<'a> {
 
 /// A distinct site of the batch.
 pub(super) struct SiteMention<'a> {
+    /// The first form of it that the batch mentions.
     pub text: &'a str,
+    /// What its forms share.
+    pub class: Cow<'a, str>,
+    /// That of the class.
     pub hash: u64,
 }
 
@@ -49,8 +55,8 @@ pub(super) struct Mentions<'a> {
 impl<'a> Mentions<'a> {
     /// # Errors
     /// [`PageDbError::Corrupted`] for an edit that does not decode.
-    pub(super) fn collect(edits: &[&'a [u8]], hasher: &UrlHasher) -> Result<Mentions<'a>, PageDbError> {
-        let mut collector = Collector { out: Mentions::default(), site_numbers: HashMap::default(), hasher };
+    pub(super) fn collect(edits: &[&'a [u8]], naming: &Naming) -> Result<Mentions<'a>, PageDbError> {
+        let mut collector = Collector { out: Mentions::default(), site_numbers: HashMap::default(), naming };
         for &bytes in edits {
             let step = collector.step(decode(bytes)?);
             collector.out.steps.push(step);
@@ -58,8 +64,10 @@ impl<'a> Mentions<'a> {
         Ok(collector.out)
     }
 
-    pub(super) fn add_site(&mut self, text: &'a str, hasher: &UrlHasher) {
-        self.sites.push(SiteMention { text, hash: (hasher.site)(text) });
+    pub(super) fn add_site(&mut self, text: &'a str, naming: &Naming) {
+        let class = naming.class(text);
+        let hash = (naming.hasher.site)(&class);
+        self.sites.push(SiteMention { text, class, hash });
     }
 
     pub(super) fn add_url(&mut self, path: &'a str, site: u32, score: Score, parent: u32) {
@@ -78,8 +86,9 @@ pub(super) fn decode(edit: &[u8]) -> Result<Edit<'_>, PageDbError> {
 
 struct Collector<'a, 'h> {
     out: Mentions<'a>,
-    site_numbers: HashMap<&'a str, u32, foldhash::fast::RandomState>,
-    hasher: &'h UrlHasher,
+    /// By each form of a site that was met, and by its class.
+    site_numbers: HashMap<Cow<'a, str>, u32, foldhash::fast::RandomState>,
+    naming: &'h Naming,
 }
 
 impl<'a> Collector<'a, '_> {
@@ -108,13 +117,27 @@ impl<'a> Collector<'a, '_> {
 
     /// The batch's numbers for an edit's sites.
     fn sites(&mut self, sites: &[&'a str]) -> Vec<u32> {
-        let number = |text: &&'a str| {
-            *self.site_numbers.entry(text).or_insert_with(|| {
-                self.out.add_site(text, self.hasher);
-                self.out.sites.len() as u32 - 1
-            })
-        };
-        sites.iter().map(number).collect()
+        sites.iter().map(|text| self.site(text)).collect()
+    }
+
+    fn site(&mut self, text: &'a str) -> u32 {
+        if let Some(&number) = self.site_numbers.get(text) {
+            return number;
+        }
+        let mut number = self.out.sites.len() as u32;
+        match self.naming.class(text) {
+            Cow::Borrowed(_) => self.out.add_site(text, self.naming),
+            // Another form of it may have been met.
+            class => match self.site_numbers.entry(class) {
+                Entry::Occupied(known) => number = *known.get(),
+                Entry::Vacant(class) => {
+                    class.insert(number);
+                    self.out.add_site(text, self.naming);
+                }
+            },
+        }
+        self.site_numbers.insert(Cow::Borrowed(text), number);
+        number
     }
 
     fn mention(&mut self, url: UrlRef<'a>, sites: &[u32], score: Score, parent: u32) {

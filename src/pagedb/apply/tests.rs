@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use crate::pagedb::test_db::{NOW, TestDb, page, url};
 use crate::pagedb::{PageDb, Status};
 use crate::types::edit::web::{Adding, History, LinkSource, NewLink, NewPage};
-use crate::types::{Anchor, ContentHash, PageIndex, PageKey, Score, Time, UrlHasher, WebEdit, edit};
+use crate::types::{
+    Anchor, ContentHash, Naming, PageIndex, PageKey, SameSite, Score, Time, UrlHasher, WebEdit, edit,
+};
 
 /// Every row of every table.
 fn rows(db: &PageDb) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
@@ -303,8 +305,10 @@ fn anchors_follow_their_links() {
     assert!(db.db.anchors().next().is_none());
 }
 
+/// The first twelve on one site a domain, then the same in other forms.
 fn name(n: u8) -> String {
-    format!("http://h{}.example/{}", n % 3, n / 3)
+    let form = ["http://", "https://www.", "http://www.", "https://"][usize::from(n / 12 % 4)];
+    format!("{form}h{}.example/{}", n % 3, n % 12 / 3)
 }
 
 /// A text for two of three links.
@@ -317,8 +321,8 @@ fn with_text(link: NewLink, n: u8) -> NewLink {
 }
 
 /// Encoded edits of every kind that need no key.
-fn any_edit() -> impl Strategy<Value = Vec<u8>> {
-    let n = 0u8..12;
+fn any_edit(names: u8) -> impl Strategy<Value = Vec<u8>> {
+    let n = 0..names;
     let adding = prop::sample::select(vec![Adding::KeepScore, Adding::WithScore, Adding::IfAbsent]);
     let hash = prop::option::of(0u64..3);
     let from = prop_oneof![
@@ -366,15 +370,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_log_gives_the_same_tables_however_it_is_cut(edits in vec(any_edit(), 1..60), size in 2usize..30, weak: bool) {
+    fn a_log_gives_the_same_tables_however_it_is_cut(
+        same: bool, edits in [vec(any_edit(12), 1..60), vec(any_edit(48), 1..60)],
+        size in 2usize..30, weak: bool
+    ) {
+        // All forms of a site are one where they are equivalent: then a domain has one site here, too.
+        let same_site = SameSite { www: same, scheme: same };
+        let edits = &edits[usize::from(same)];
         // Which of two colliding pages has which key may differ; whether all is sound may not.
         let hasher = if weak {
             UrlHasher { path: |path, _| u32::MAX - path.len() as u32 % 2, ..UrlHasher::default() }
         } else {
             UrlHasher::default()
         };
-        let (mut one, mut many) = (TestDb::with(hasher, Some(2)), TestDb::with(hasher, Some(2)));
-        for edit in &edits {
+        let naming = Naming { same_site, hasher, ..Naming::default() };
+        let (mut one, mut many) = (TestDb::named(naming, Some(2)), TestDb::named(naming, Some(2)));
+        for edit in edits {
             one.apply(std::slice::from_ref(edit));
         }
         edits.chunks(size).for_each(|edits| many.apply(edits));

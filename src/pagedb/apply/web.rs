@@ -22,7 +22,7 @@ use crate::pagedb::page_state::{PageState, Status};
 use crate::pagedb::schedule_key::content_key;
 use crate::pagedb::scoring::Scoring;
 use crate::types::edit::web::{Adding, LinkSource, NewLink, NewPage};
-use crate::types::{Anchor, PageIndex, PageKey, PageUrl, Score, WebEdit};
+use crate::types::{Anchor, Naming, PageIndex, PageKey, PageUrl, Score, WebEdit};
 
 /// A page that links can stand on.
 struct Source {
@@ -61,12 +61,12 @@ impl Editor<'_> {
             return Ok(());
         }
         if let Some(link) = link
-            && !may_stand_on(&link.from, page)
+            && !self.may_stand_on(&link.from, page)
             && self.sources(txn, &link.from)?.is_empty()
         {
             return Ok(());
         }
-        let mentions = Mentions::of_urls(&[(&page.url, NO_REF, page.score)], &self.db.options.hasher);
+        let mentions = Mentions::of_urls(&[(&page.url, NO_REF, page.score)], &self.db.options.naming);
         let rules = self.rules;
         let cells = self.with_cells(txn, mentions, |cells, scorer, _| {
             let cell = cells.of_url[0] as usize;
@@ -133,7 +133,7 @@ impl Editor<'_> {
             depth = depth.min(state.map_or(u32::MAX, |state| state.depth));
         }
         let mentioned = [(&parent, NO_REF, Score::ZERO), (&link.to, 0, link.score)];
-        let mentions = Mentions::of_urls(&mentioned, &self.db.options.hasher);
+        let mentions = Mentions::of_urls(&mentioned, &self.db.options.naming);
         let rules = self.rules;
         let cells = self.with_cells(txn, mentions, |cells, scorer, domains| {
             let cell = &mut cells.list[cells.of_url[1] as usize];
@@ -281,18 +281,17 @@ impl Editor<'_> {
         )
     }
 
-    pub(super) fn finder<'t>(&'t self, txn: &'t RwTxn<'_>) -> Finder<'t> {
-        let options = &self.db.options;
-        Finder { txn, tables: &self.db.tables, hasher: &options.hasher, unit: options.domain_unit }
+    /// Whether a link from there stands on the page that is about to be added.
+    fn may_stand_on(&self, from: &LinkSource, page: &NewPage) -> bool {
+        let Some(history) = &page.history else { return false };
+        match from {
+            LinkSource::Page(url) => self.db.options.naming.is_same_page(url, &page.url),
+            LinkSource::Content(hash) => history.content_hash.as_ref() == Some(hash),
+        }
     }
-}
 
-/// Whether a link from there stands on the page that is about to be added.
-fn may_stand_on(from: &LinkSource, page: &NewPage) -> bool {
-    let Some(history) = &page.history else { return false };
-    match from {
-        LinkSource::Page(url) => *url == page.url,
-        LinkSource::Content(hash) => history.content_hash.as_ref() == Some(hash),
+    pub(super) fn finder<'t>(&'t self, txn: &'t RwTxn<'_>) -> Finder<'t> {
+        Finder { txn, tables: &self.db.tables, naming: self.db.options.naming }
     }
 }
 
@@ -320,13 +319,13 @@ fn added(cell: &mut Cell, page: &NewPage, adding: Adding, rules: Rules, scorer: 
 
 impl<'a> Mentions<'a> {
     /// URLs outside of any edit, each with the number of the one that links it and its score.
-    fn of_urls(urls: &[(&'a PageUrl, u32, Score)], hasher: &crate::types::UrlHasher) -> Mentions<'a> {
+    fn of_urls(urls: &[(&'a PageUrl, u32, Score)], naming: &Naming) -> Mentions<'a> {
         let mut out = Mentions::default();
         for &(url, parent, score) in urls {
-            let known = out.sites.iter().position(|site| site.text == url.site());
+            let known = out.sites.iter().position(|site| naming.is_same_site(site.text, url.site()));
             let site = known.unwrap_or(out.sites.len()) as u32;
             if known.is_none() {
-                out.add_site(url.site(), hasher);
+                out.add_site(url.site(), naming);
             }
             out.add_url(url.path(), site, score, parent);
         }

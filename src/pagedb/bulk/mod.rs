@@ -39,7 +39,7 @@ use super::env::{InTable, PageDb, PageDbError, PageDbOptions, Snapshot};
 use super::info::{self, Counters};
 use super::link_list;
 use super::scoring::Scoring;
-use crate::types::{DomainUnit, PageIndex};
+use crate::types::{Naming, PageIndex};
 use appender::{Appender, To};
 use intake::Read;
 use merge::Merged;
@@ -114,17 +114,14 @@ pub fn build<E: Send>(
     std::fs::create_dir_all(&work_dir).map_err(io)?;
     let old = old.map(PageDb::snapshot).transpose()?;
     let old = old.as_ref();
-    let (hasher, unit) = match old {
-        Some(old) => (old.hasher, old.domain_unit),
-        None => (options.page_db.hasher, options.page_db.domain_unit),
-    };
+    let naming = old.map_or(options.page_db.naming, |old| old.naming);
     let memory = options.memory;
     let max_depth = old.map_or(Ok(options.max_depth), Snapshot::max_depth)?;
-    let mut sites = Sites::load(old, hasher, unit, stored_scoring(old)?)?;
+    let mut sites = Sites::load(old, naming, stored_scoring(old)?)?;
     let old_urls = old::sorted_urls(old, &sites, work_dir.join("old"), memory / 2, progress)?;
     let read = intake::read(source, &mut sites, &work_dir, memory, progress)?;
     let work = Work { read, old, dir: &work_dir, memory };
-    let counters = work.write(old_urls, &mut sites, to, max_depth, unit, progress)?;
+    let counters = work.write(old_urls, &mut sites, to, max_depth, naming, progress)?;
     std::fs::remove_dir_all(&work_dir).map_err(io)?;
     Ok(Imported { read: work.read.counts, counters })
 }
@@ -144,7 +141,7 @@ impl Work<'_> {
         sites: &mut Sites,
         to: &Path,
         max_depth: Option<u32>,
-        unit: DomainUnit,
+        naming: Naming,
         progress: Progress<'_>,
     ) -> Result<Counters, PageDbError> {
         let (read, old, memory) = (&self.read, self.old, self.memory);
@@ -180,9 +177,13 @@ impl Work<'_> {
         }
         // In order of key.
         rows.put(To::Info, info::COUNTERS_KEY, &counters.encode())?;
-        rows.put(To::Info, info::DOMAIN_UNIT_KEY, info::domain_unit_name(unit).as_bytes())?;
+        let unit = info::domain_unit_name(naming.domain_unit);
+        rows.put(To::Info, info::DOMAIN_UNIT_KEY, unit.as_bytes())?;
         rows.put(To::Info, info::FORMAT_KEY, &info::encode_format())?;
         rows.put(To::Info, info::MAX_DEPTH_KEY, &info::encode_max_depth(max_depth))?;
+        if let Some(same_site) = info::encode_same_site(naming.same_site) {
+            rows.put(To::Info, info::SAME_SITE_KEY, same_site.as_bytes())?;
+        }
         rows.put(To::Info, info::SCORING_KEY, &scoring.encode())?;
         rows.finish()?;
         Ok(counters)

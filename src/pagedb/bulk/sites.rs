@@ -1,16 +1,18 @@
 //! The sites and domains of an import, old and new, in memory: some hundred bytes a site.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::pagedb::domain_record::{DomainRecord, site_key};
 use crate::pagedb::env::{PageDbError, Snapshot, corrupted};
 use crate::pagedb::scoring::Scoring;
-use crate::types::{DomainKey, DomainUnit, PageKey, UrlHasher};
+use crate::types::{DomainKey, Naming, PageKey};
 
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// A site that pages of the import, or of the old database, stand on.
 pub struct Site {
+    /// Its main form.
     pub text: Box<str>,
     /// Seeds the hash of its paths.
     pub hash: u64,
@@ -21,10 +23,10 @@ pub struct Site {
 
 /// Every site by a number of its own, which is not the one in its domain.
 pub struct Sites {
-    hasher: UrlHasher,
-    unit: DomainUnit,
+    naming: Naming,
     scoring: Scoring,
     list: Vec<Site>,
+    /// By each form of a site that was met, and by its class.
     numbers: Map<Box<str>, u32>,
     /// Old ones, by their key in `sites`: the first `old.len()` of the list.
     old: Vec<u64>,
@@ -34,15 +36,9 @@ pub struct Sites {
 
 impl Sites {
     /// No sites, or those of a database.
-    pub fn load(
-        old: Option<&Snapshot>,
-        hasher: UrlHasher,
-        unit: DomainUnit,
-        scoring: Scoring,
-    ) -> Result<Sites, PageDbError> {
+    pub fn load(old: Option<&Snapshot>, naming: Naming, scoring: Scoring) -> Result<Sites, PageDbError> {
         let mut sites = Sites {
-            hasher,
-            unit,
+            naming,
             scoring,
             list: Vec::new(),
             numbers: Map::default(),
@@ -74,7 +70,13 @@ impl Sites {
         if let Some(&site) = self.numbers.get(text) {
             return site;
         }
-        let name = self.unit.domain_of(text);
+        if let Cow::Owned(class) = self.naming.class(text)
+            && let Some(&site) = self.numbers.get(&*class)
+        {
+            self.numbers.insert(text.into(), site);
+            return site;
+        }
+        let name = self.naming.domain_of(text);
         let key = match self.domain_of_name.get(name) {
             Some(&key) => key,
             None => self.new_domain(name),
@@ -95,7 +97,7 @@ impl Sites {
     /// The key of a page before any collision.
     pub fn natural_key(&self, site: u32, path: &str) -> PageKey {
         let site = self.get(site);
-        PageKey::new(site.domain, (self.hasher.path)(path, site.hash))
+        PageKey::new(site.domain, (self.naming.hasher.path)(path, site.hash))
     }
 
     /// The record of a domain that a page belongs to.
@@ -120,7 +122,7 @@ impl Sites {
 
     /// As the writer of edits does it: the next free key if another name has the first.
     fn new_domain(&mut self, name: &str) -> DomainKey {
-        let mut key = DomainKey((self.hasher.domain)(name));
+        let mut key = DomainKey((self.naming.hasher.domain)(name));
         while self.domains.contains_key(&key) {
             key = DomainKey(key.0.wrapping_add(1));
         }
@@ -133,7 +135,11 @@ impl Sites {
     fn add(&mut self, text: &str, domain: DomainKey, number: u32) -> u32 {
         let site = self.list.len() as u32;
         self.numbers.insert(text.into(), site);
-        let hash = (self.hasher.site)(text);
+        let class = self.naming.class(text);
+        let hash = (self.naming.hasher.site)(&class);
+        if let Cow::Owned(class) = class {
+            self.numbers.insert(class.into(), site);
+        }
         self.list.push(Site { text: text.into(), hash, domain, number });
         site
     }

@@ -9,7 +9,9 @@ use proptest::sample::select;
 use super::*;
 use crate::pagedb::test_db::{NOW, TestDb, url};
 use crate::pagedb::{Page, PageAnchors, PageLinks};
-use crate::types::{Anchor, ContentHash, CrawledPage, Link, PageUrl, Score, Time, UrlHasher, edit};
+use crate::types::{
+    Anchor, ContentHash, CrawledPage, Link, Naming, PageUrl, SameSite, Score, Time, UrlHasher, edit,
+};
 
 #[derive(Debug, Clone)]
 enum Given {
@@ -20,10 +22,10 @@ enum Given {
 /// Few hosts, several sites a host.
 fn name(n: usize) -> PageUrl {
     let (host, rest) = (n % 5, n / 5);
-    url(&match rest % 3 {
-        0 => format!("http://h{host}.example/{rest}"),
-        1 => format!("https://h{host}.example/{rest}"),
-        _ => format!("http://h{host}.example:81/{rest}"),
+    let site = ["http://", "https://", "http://www.", "https://www."][rest % 4];
+    url(&match rest % 5 {
+        0 => format!("{site}h{host}.example:81/{}", rest / 5),
+        _ => format!("{site}h{host}.example/{}", rest / 5),
     })
 }
 
@@ -82,12 +84,12 @@ fn apply(db: &mut TestDb, given: &[Given], batch: usize) {
 fn import(
     old: Option<&TestDb>,
     given: &[Given],
-    hasher: UrlHasher,
+    naming: Naming,
     max_depth: Option<u32>,
     memory: usize,
 ) -> (PageDb, Imported, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
-    let page_db = PageDbOptions { map_size: 64 << 20, hasher, ..PageDbOptions::default() };
+    let page_db = PageDbOptions { map_size: 64 << 20, naming, ..PageDbOptions::default() };
     let options = BulkOptions { memory, page_db, max_depth };
     let mut batches = given.chunks(3);
     let source = |batch: &mut EditBatch| {
@@ -153,19 +155,21 @@ proptest! {
         handed_out in vec(0..90usize, 0..6),
         deleted in vec(0..90usize, 0..12),
         hasher in 0..4usize,
+        (www, scheme) in any::<(bool, bool)>(),
         max_depth in select(vec![None, Some(0), Some(1), Some(2)]),
         batch in 1..9usize,
         // A run an edit, a few runs, one.
         memory in select(vec![0, 100_000, 1 << 20]),
     ) {
-        let hasher = hashers()[hasher];
-        let mut live = TestDb::with(hasher, max_depth);
-        let (imported, ..) = import(None, &given, hasher, max_depth, memory);
+        let same_site = SameSite { www, scheme };
+        let naming = Naming { hasher: hashers()[hasher], same_site, ..Naming::default() };
+        let mut live = TestDb::named(naming, max_depth);
+        let (imported, ..) = import(None, &given, naming, max_depth, memory);
         apply(&mut live, &given, batch);
         assert_same(&live.db, &imported);
 
         // Onto a database with pages of every status.
-        let mut live = TestDb::with(hasher, max_depth);
+        let mut live = TestDb::named(naming, max_depth);
         apply(&mut live, &before, batch);
         for &page in &handed_out {
             if live.db.snapshot().unwrap().find(&name(page)).unwrap().is_some() {
@@ -176,7 +180,7 @@ proptest! {
             live.delete(name(page).as_str());
         }
         let applied = live.db.snapshot().unwrap().counters().unwrap().applied;
-        let (imported, ..) = import(Some(&live), &given, hasher, Some(99), memory);
+        let (imported, ..) = import(Some(&live), &given, naming, Some(99), memory);
         prop_assert_eq!(imported.snapshot().unwrap().counters().unwrap().applied, applied);
         apply(&mut live, &given, batch);
         assert_same(&live.db, &imported);
@@ -197,7 +201,7 @@ fn under_a_scorer_new_pages_get_what_a_page_without_links_is_worth() {
         content_hash: None,
         links: vec![Link { url: url("http://new.example/1"), score: Score::new(9.0).unwrap(), anchor: None }],
     };
-    let (imported, ..) = import(Some(&live), &[Given::Crawled(page)], UrlHasher::default(), None, 0);
+    let (imported, ..) = import(Some(&live), &[Given::Crawled(page)], Naming::default(), None, 0);
     let report = imported.check(&mut |_, _| ()).unwrap();
     assert!(report.is_ok(), "{report:?}");
     let state = |text| imported.snapshot().unwrap().find(&url(text)).unwrap().unwrap().1;

@@ -43,7 +43,7 @@ impl Check<'_> {
         record: &DomainRecord,
         sites: &mut Merge<'_>,
     ) -> Result<(), PageDbError> {
-        let mut texts = HashSet::new();
+        let mut classes = HashSet::new();
         let mut expected = 0;
         let name = &record.name;
         while let Some((row, text)) = sites.next_if(|row| row.starts_with(&domain.0.to_be_bytes()))? {
@@ -60,13 +60,14 @@ impl Check<'_> {
             }
             expected = (number as u32).wrapping_add(1);
             let Some(text) = self.decoded(std::str::from_utf8(text), "sites", row) else { continue };
-            if self.snapshot.domain_unit.domain_of(text) != name {
+            if self.snapshot.naming.domain_of(text) != name {
                 self.report.add(Kind::SiteDomain, || format!("domain {name}: {text} is no site of it"));
             }
-            if !texts.insert(text) {
+            let class = self.snapshot.naming.class(text);
+            self.sites.insert(number, (self.snapshot.naming.hasher.site)(&class));
+            if !classes.insert(class) {
                 self.report.add(Kind::SiteTwice, || format!("domain {name}: {text} is there twice"));
             }
-            self.sites.insert(number, (self.snapshot.hasher.site)(text));
         }
         if expected < record.sites {
             self.report.add(Kind::SiteNumber, || {
@@ -79,7 +80,7 @@ impl Check<'_> {
     /// From the key that the name hashes to up to its own, every key is another domain's.
     fn domain_chain(&mut self, key: DomainKey, name: &str) -> Result<(), PageDbError> {
         let snapshot = self.snapshot;
-        let mut at = DomainKey((snapshot.hasher.domain)(name));
+        let mut at = DomainKey((snapshot.naming.hasher.domain)(name));
         while at != key {
             let row = at.0.to_be_bytes();
             let Some(bytes) = snapshot.tables.domains.get(&snapshot.txn, &row)? else {

@@ -14,8 +14,8 @@
 //! * **Domains.** Each page has a row in `domains` ([`Kind::PageDomain`]), whose counters equal the pages
 //!   ([`Kind::DomainCounters`]). Names are unique ([`Kind::DomainTwice`]) and found by probing from their hash
 //!   ([`Kind::DomainChain`]). The sites of a domain are numbered from 0, as many as its row says
-//!   ([`Kind::SiteNumber`]); each belongs to its domain ([`Kind::SiteDomain`]) and is there once
-//!   ([`Kind::SiteTwice`]).
+//!   ([`Kind::SiteNumber`]); each belongs to its domain ([`Kind::SiteDomain`]) and is there once,
+//!   in one form ([`Kind::SiteTwice`]).
 //! * **Schedule.** Every scheduled page, and no other, has exactly one entry, with its domain and score
 //!   ([`Kind::ScheduleMissing`], [`Kind::ScheduleStray`]). Scheduled pages are within `max_crawl_depth`, pages
 //!   that are too deep are beyond it ([`Kind::Depth`]).
@@ -191,9 +191,10 @@ impl<'s> Check<'s> {
         self.max_depth = self.decoded(depth, "info", info::MAX_DEPTH_KEY).flatten();
         let scoring = snapshot.scoring();
         self.scoring = self.decoded(scoring, "info", info::SCORING_KEY).unwrap_or_else(Scoring::none);
-        let unit = table.get(&snapshot.txn, info::DOMAIN_UNIT_KEY)?;
-        let right_unit = unit == Some(info::domain_unit_name(snapshot.domain_unit).as_bytes());
-        self.decoded(right_unit.then_some(()).ok_or(()), "info", info::DOMAIN_UNIT_KEY);
+        let naming = (snapshot.naming.domain_unit, snapshot.naming.same_site);
+        let stored = info::stored_units(&snapshot.tables, &snapshot.txn);
+        let right = matches!(stored, Ok(Some(stored)) if stored == naming);
+        self.decoded(right.then_some(()).ok_or(()), "info", info::DOMAIN_UNIT_KEY);
         for _ in 0..table.len(&snapshot.txn)? {
             self.row_done();
         }

@@ -12,7 +12,7 @@ use crate::pagedb::schedule_key::{LeaseKey, ScheduleKey, content_key};
 use crate::pagedb::test_db::{NOW, TestDb, page};
 use crate::pagedb::url_record::UrlRecord;
 use crate::pagedb::{info, link_list};
-use crate::types::{ContentHash, DomainKey, PageIndex, PageKey, Score, Time, UrlHasher};
+use crate::types::{ContentHash, DomainKey, Naming, PageIndex, PageKey, SameSite, Score, Time, UrlHasher};
 
 fn check(db: &TestDb) -> Report {
     db.db.check(&mut |_, _| ()).unwrap()
@@ -284,6 +284,20 @@ fn damage_to_domains_and_sites_is_reported() {
         put_site(at, a(at), 2, "http://a.example");
     });
     assert_eq!(found, [Kind::SiteTwice]);
+}
+
+#[test]
+fn two_forms_of_one_site_are_reported() {
+    let same_site = SameSite { www: true, scheme: false };
+    let mut db = TestDb::named(Naming { same_site, ..Naming::default() }, None);
+    db.seeds(&["http://www.a.example/", "https://a.example/", "http://a.example/1"]);
+    assert!(check(&db).is_ok());
+    let domain = db.key("http://a.example/").domain();
+    let mut txn = db.db.write().unwrap();
+    db.db.tables.sites.put(&mut txn, &site_key(domain, 1), b"http://a.example").unwrap();
+    txn.commit().unwrap();
+    let found = kinds(&check(&db));
+    assert!(found.contains(&Kind::SiteTwice), "{found:?}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Check<'_> {
         if PageUrl::parse(url.as_str()).as_ref() != Ok(&url) {
             self.report.add(Kind::UrlForm, || format!("page {index}: {url:?}"));
         }
-        let natural = PageKey::new(key.domain(), (self.snapshot.hasher.path)(record.path, site_hash));
+        let natural = PageKey::new(key.domain(), (self.snapshot.naming.hasher.path)(record.path, site_hash));
         if natural != key {
             self.displaced.push(Displaced { natural, key, index });
         }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::pagedb::test_db::{TestDb, page};
+use crate::types::{DomainUnit, SameSite};
 
 /// Tells the child process of the test below which database to fill.
 const PATH_VARIABLE: &str = "ADUANA_TEST_PAGEDB";
@@ -25,6 +26,51 @@ fn a_reader_follows_a_file_that_grows_beyond_its_map() {
     assert_eq!(reader.pages().map(Result::unwrap).count(), 20_001);
     assert!(reader.check(&mut |_, _| ()).unwrap().is_ok());
     assert!(reader.env.info().map_size > 1 << 20);
+}
+
+/// Every row of every table of the database in `path`.
+fn rows(path: &Path) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let snapshot = PageDb::open_read_only(path).unwrap().snapshot().unwrap();
+    let mut out = Vec::new();
+    for (name, table) in snapshot.tables.named() {
+        for row in table.iter(&snapshot.txn).unwrap() {
+            let (key, value) = row.unwrap();
+            out.push((name, key.to_vec(), value.to_vec()));
+        }
+    }
+    out
+}
+
+#[test]
+fn settings_that_the_keys_depend_on_stay_as_they_are() {
+    let (both, www) = (SameSite { www: true, scheme: true }, SameSite { www: true, scheme: false });
+    let named = |domain_unit, same_site| Naming { domain_unit, same_site, ..Naming::default() };
+    let (host, registrable) = (DomainUnit::Host, DomainUnit::Registrable);
+    for (made, given, told) in [
+        (named(host, SameSite::OFF), named(host, www), "same_site = []"),
+        (named(host, www), named(host, SameSite::OFF), "same_site = [\"www\"]"),
+        (named(host, both), named(host, www), "same_site = [\"www\", \"scheme\"]"),
+        (named(registrable, both), named(host, both), "domain_unit = \"registrable\""),
+    ] {
+        let mut db = TestDb::named(made, None);
+        db.crawl(&page("http://a.example/", None, &["https://www.a.example/1", "http://b.example/"]));
+        let TestDb { db, dir, .. } = db;
+        drop(db);
+        let before = rows(dir.path());
+        let open = |naming| {
+            PageDb::open(dir.path(), PageDbOptions { map_size: 64 << 20, naming, ..PageDbOptions::default() })
+        };
+        let error = open(given).err().unwrap().to_string();
+        assert!(
+            error.contains(&format!("made with {told}, and its keys depend on it: set {told}, or")),
+            "{error}"
+        );
+        assert_eq!(rows(dir.path()), before);
+        // Who only reads takes what it finds.
+        let kept = PageDb::open_read_only(dir.path()).unwrap().naming();
+        assert_eq!((kept.domain_unit, kept.same_site), (made.domain_unit, made.same_site));
+        assert!(open(made).unwrap().check(&mut |_, _| ()).unwrap().is_ok());
+    }
 }
 
 #[test]

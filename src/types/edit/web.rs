@@ -2,7 +2,7 @@
 //! spiders tell. The bytes are specified in `docs/format.md`, "Edits".
 
 use crate::types::codec::{Malformed, Reader, flag, put_bytes, put_f32, put_varint};
-use crate::types::url::MAX_URL_BYTES;
+use crate::types::url::MAX_BYTES_ANY_FORM;
 use crate::types::{Anchor, ContentHash, PageUrl, Score, Time};
 
 /// First bytes of these edits.
@@ -235,7 +235,10 @@ fn encode_url(url: &PageUrl, out: &mut Vec<u8>) {
 
 fn decode_url(reader: &mut Reader<'_>) -> Result<PageUrl, Malformed> {
     let (site, path) = (reader.str()?, reader.str()?);
-    if site.len() + path.len() > MAX_URL_BYTES { Err(Malformed) } else { Ok(PageUrl::from_parts(site, path)) }
+    if site.len() + path.len() > MAX_BYTES_ANY_FORM {
+        return Err(Malformed);
+    }
+    Ok(PageUrl::from_parts(site, path))
 }
 
 fn decode_score(reader: &mut Reader<'_>) -> Result<Score, Malformed> {

@@ -15,7 +15,7 @@ impl Reference {
     }
 
     fn deleted(&mut self, url: &str) {
-        let Some(at) = self.by_url.remove(url) else { return };
+        let Some(at) = self.by_url.remove(&self.class(url)) else { return };
         self.set_status(at, Status::Gone);
         self.pages[at].history = None;
         self.pages[at].links.clear();
@@ -26,7 +26,7 @@ impl Reference {
 
     fn added(&mut self, new: &NewPage, adding: Adding, link: Option<&NewLink>) {
         let url = new.url.as_str();
-        if adding == Adding::IfAbsent && self.by_url.contains_key(url) {
+        if adding == Adding::IfAbsent && self.known(url).is_some() {
             return;
         }
         let history = new.history.as_ref().map(|history| History {
@@ -39,7 +39,7 @@ impl Reference {
         });
         if let Some(link) = link {
             let is_here = match &link.from {
-                LinkSource::Page(from) => history.is_some() && *from == new.url,
+                LinkSource::Page(from) => history.is_some() && self.class(from.as_str()) == self.class(url),
                 LinkSource::Content(hash) => {
                     history.as_ref().is_some_and(|history| history.hash == Some(number(hash)))
                 }
@@ -88,7 +88,7 @@ impl Reference {
     fn sources(&self, from: &LinkSource) -> Vec<usize> {
         let stands = |at: &usize| match (from, &self.pages[*at].history) {
             (_, None) => false,
-            (LinkSource::Page(url), _) => self.pages[*at].url == url.as_str(),
+            (LinkSource::Page(url), _) => self.known(url.as_str()) == Some(*at),
             (LinkSource::Content(hash), Some(history)) => history.hash == Some(number(hash)),
         };
         self.by_url.values().copied().filter(stands).collect()
