@@ -21,6 +21,7 @@ mod info;
 pub mod link_list;
 mod page_record;
 mod page_state;
+mod prefetch;
 mod schedule_key;
 mod scoring;
 mod snapshot;

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use heed::{Env, RoTxn, WithoutTls};
 
 use super::domains::SitePlace;
-use super::prefetch::{AHEAD, prefetch};
 use super::refs::{Mentions, NO_REF};
 use crate::pagedb::env::{InTable, PageDbError, Tables, corrupted};
 use crate::pagedb::page_state::{PageState, Slot, Status};
+use crate::pagedb::prefetch::{AHEAD, prefetch};
 use crate::pagedb::sweep::Sweep;
 use crate::pagedb::url_record::UrlRecord;
 use crate::pagedb::warm::{Reach, Warm};

@@ -15,7 +15,6 @@ mod domains;
 mod estimates;
 mod identity;
 mod links;
-mod prefetch;
 mod refs;
 mod rescore;
 mod rewrite;

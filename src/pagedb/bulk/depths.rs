@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::pagedb::prefetch::prefetch;
 use crate::types::PageIndex;
 
 /// Not mentioned yet.
@@ -28,6 +29,11 @@ impl Depths {
             DEEP => self.deep.get(&page.0).copied(),
             depth => Some(depth.into()),
         }
+    }
+
+    /// Asks the processor for the depth of a page that will be asked for soon.
+    pub fn prefetch(&self, page: PageIndex) {
+        prefetch(&self.list[page.0 as usize]);
     }
 
     pub fn set(&mut self, page: PageIndex, depth: u32) {

@@ -2,6 +2,7 @@
 //! become numbers of the run's entries, so that only distinct URLs have to be sorted and merged.
 
 use super::batch::Crawl;
+use crate::pagedb::prefetch::prefetch;
 use crate::types::codec::{flag, put_bytes, put_f32, put_varint};
 use crate::types::{PageKey, Score};
 
@@ -244,17 +245,4 @@ fn encode_crawl(crawl: &Crawl, out: &mut Vec<u8>) {
     if let Some(hash) = &crawl.content_hash {
         put_bytes(out, &hash.to_bytes());
     }
-}
-
-/// Asks for the cache line at the start of `item`.
-#[inline(always)]
-pub fn prefetch<T: ?Sized>(item: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing and cannot fault.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = item;
 }

@@ -19,6 +19,7 @@ use crate::pagedb::anchor_list::{self, Encoder};
 use crate::pagedb::env::{InTable, PageDbError, Snapshot, corrupted};
 use crate::pagedb::link_list;
 use crate::pagedb::page_state::Slot;
+use crate::pagedb::prefetch::prefetch;
 use crate::pagedb::url_record::UrlRecord;
 use crate::types::anchor::read_one;
 use crate::types::codec::{Malformed, Reader, put_bytes};
@@ -26,6 +27,9 @@ use crate::types::{PageIndex, PageKey};
 
 /// Edits between two reports of progress.
 const PROGRESS_EDITS: u64 = 10_000;
+
+/// How many entries ahead the processor is asked for their descriptions.
+const AHEAD: usize = 16;
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 20;
@@ -85,6 +89,7 @@ pub(super) fn link(
         value: Vec::new(),
         other: Vec::new(),
         same: Vec::new(),
+        links: Vec::new(),
         targets: Vec::new(),
         encoder: Encoder::default(),
         done: 0,
@@ -133,7 +138,8 @@ struct Linking<'a> {
     value: Vec<u8>,
     other: Vec<PageIndex>,
     same: Vec<PageIndex>,
-    /// In the order in which the page has them.
+    /// A page's links as they are coded, and the pages they lead to.
+    links: Vec<u64>,
     targets: Vec<PageIndex>,
     encoder: Encoder,
     done: u64,
@@ -155,6 +161,11 @@ impl Linking<'_> {
         let places = place(&bytes, &mut self.ids);
         places.map_err(|Malformed| self.merged.ids.file.damaged())?;
         for entry in 0..self.ids.len() {
+            if let Some(&soon) = self.ids.get(entry + AHEAD)
+                && let Some(description) = bytes.get((soon >> 2) as usize..)
+            {
+                prefetch(description);
+            }
             let id = self.ids[entry];
             self.ids[entry] = match self.indices.of(id) {
                 Some(index) => index.0,
@@ -221,23 +232,26 @@ impl Linking<'_> {
         }
         let page = index_of(&self.ids, reader.number()?)?;
         let depth = self.depths.crawled(page).saturating_add(1);
-        self.other.clear();
-        self.same.clear();
-        self.targets.clear();
         let has_anchors = kind == CRAWLED_WITH_ANCHORS;
         let links = if has_anchors { reader.number()? } else { usize::MAX };
-        while reader.remaining() > 0 && self.other.len() + self.same.len() < links {
+        self.links.clear();
+        while reader.remaining() > 0 && self.links.len() < links {
             let link = reader.varint()?;
+            self.ids.get((link >> 1) as usize).inspect(|id| prefetch(*id));
+            self.links.push(link);
+        }
+        self.targets.clear();
+        for link in &self.links {
             let target = index_of(&self.ids, (link >> 1) as usize)?;
+            self.depths.prefetch(target);
+            self.targets.push(target);
+        }
+        self.other.clear();
+        self.same.clear();
+        for (link, &target) in self.links.iter().zip(&self.targets) {
             self.depths.linked(target, depth);
-            if link & 1 == 1 {
-                self.same.push(target)
-            } else {
-                self.other.push(target)
-            }
-            if has_anchors {
-                self.targets.push(target);
-            }
+            let group = if link & 1 == 1 { &mut self.same } else { &mut self.other };
+            group.push(target);
         }
         for group in [&mut self.other, &mut self.same] {
             group.sort_unstable();

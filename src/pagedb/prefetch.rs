@@ -1,5 +1,5 @@
-//! Hints to the processor. The sweeps of a batch follow pointers all over its edits; asking for the bytes
-//! a few steps ahead halves their time (measured on batches of 500,000 mentions).
+//! Hints to the processor. Batches and imports follow pointers all over their edits; asking for the bytes a few steps
+//! ahead halves the time of a sweep (measured on batches of 500,000 mentions).
 
 /// How many steps ahead the sweeps ask.
 pub(super) const AHEAD: usize = 24;
