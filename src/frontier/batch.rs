@@ -16,8 +16,8 @@ pub(super) fn max_batch_bytes(max_backlog_bytes: u64) -> usize {
 /// Most bytes of edits in one batch when a start applies what the log still holds.
 pub(super) const RECOVERED_BYTES: usize = 24 << 20;
 
-/// Far beyond what still helps, and few enough mentions for their numbers.
-const LARGEST_BATCH: u64 = 1 << 30;
+/// Ten times the default. It takes some gigabytes of memory (`docs/architecture.md`).
+const LARGEST_BATCH: u64 = 256 << 20;
 
 /// Changes of the schedule followed under one lock: requests wait for it about a millisecond.
 pub(super) const CHANGES_A_LOCK: usize = 1_000;
@@ -65,3 +65,15 @@ pub(super) const MIN_PART_PAGES: usize = 1_000;
 
 /// Most pages in a part: the changes of a part are held in memory.
 pub(super) const MAX_PART_PAGES: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_half_of_the_backlog_within_bounds() {
+        for (backlog, batch) in [(1 << 10, 512), (48 << 20, 24 << 20), (1 << 40, 256 << 20)] {
+            assert_eq!(max_batch_bytes(backlog), batch);
+        }
+    }
+}

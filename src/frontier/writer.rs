@@ -346,3 +346,23 @@ impl Load {
         self.rate * (-quiet).exp() > LOADED_EDITS_PER_SECOND
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_takes_what_fits_and_one_edit_at_least() {
+        let queue = Queue::new(100);
+        let sizes = [60, 40, 1, 300, 99];
+        queue.push(1, sizes.iter().map(|&size| vec![0; size]).collect());
+        let mut state = queue.state.lock();
+        let mut batches = Vec::new();
+        while !state.edits.is_empty() {
+            let batch = state.take_batch(queue.batch_bytes);
+            batches.push((batch.edits.len(), batch.bytes, batch.last));
+        }
+        assert_eq!(batches, [(2, 100, 2), (1, 1, 3), (1, 300, 4), (1, 99, 5)]);
+        assert_eq!(state.bytes, 0);
+    }
+}

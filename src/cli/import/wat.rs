@@ -1,6 +1,5 @@
 //! Common Crawl's WAT files: WARC files whose metadata records tell, as JSON, what the responses of a WARC file
-//! hold. The links of a page are the `href`s of its `A` elements,
-//! their anchors the texts of these.
+//! hold. The links of a page are the `href`s of its `A` elements, their anchors the texts of these.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! What a batch changes, gathered over its parts.
 
 use super::{Applied, ScheduleChange};
+use crate::pagedb::anchor_list::Encoder;
 use crate::pagedb::info::Counters;
 use crate::types::PageIndex;
 
@@ -13,6 +14,8 @@ pub(super) struct Changes {
     pub expired: u64,
     pub deleted: Vec<PageIndex>,
     pub relinked: Vec<PageIndex>,
+    /// Of anchors; making one takes longer than using it.
+    pub encoder: Encoder,
 }
 
 impl Changes {
@@ -24,6 +27,7 @@ impl Changes {
             expired: 0,
             deleted: Vec::new(),
             relinked: Vec::new(),
+            encoder: Encoder::default(),
         }
     }
 

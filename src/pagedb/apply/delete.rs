@@ -21,7 +21,7 @@ use crate::pagedb::schedule_key::{LeaseKey, ScheduleKey, content_key};
 use crate::types::{PageIndex, PageKey};
 
 /// Rows of `links` rewritten between two reads: they are held in memory meanwhile.
-const ROWS_A_ROUND: usize = 10_000;
+const ROWS_A_ROUND: usize = 1_000;
 
 impl Editor<'_> {
     pub(super) fn delete_page(

@@ -99,7 +99,7 @@ impl Context<'_, '_> {
                 self.prefetch_mention(sorted.get(step + 2 * AHEAD).map(|next| next.mention()));
                 self.prefetch_path(sorted.get(step + AHEAD).map(|next| next.mention()));
             }
-            warm.step(at, sorted.len(), |at| sorted[at].key().to_bytes())?;
+            warm.step(at, sorted.len(), |at| sorted[at].key().to_bytes());
             at += group.len();
             let key = group[0].key().to_bytes();
             let row = rows.get(&key)?.map(Slot::decode).transpose().in_table("hash2idx", &key)?;
@@ -192,7 +192,7 @@ impl Context<'_, '_> {
         let mut rows = Sweep::new(txn, self.tables.urls, &first, found.len())?;
         let mut warm = Warm::new(self.env, self.tables.urls, Reach::Keys);
         for (at, &(index, mention, cell)) in found.iter().enumerate() {
-            warm.step(at, found.len(), |at| PageIndex(found[at].0).to_bytes())?;
+            warm.step(at, found.len(), |at| PageIndex(found[at].0).to_bytes());
             self.prefetch_mention(found.get(at + 2 * AHEAD).map(|&(_, mention, _)| mention));
             self.prefetch_path(found.get(at + AHEAD).map(|&(_, mention, _)| mention));
             let row = PageIndex(index).to_bytes();

@@ -1,6 +1,9 @@
 //! Bringing many sorted changes to a table: each by itself or, when they are many against the table's rows, in one
 //! pass that merges them with the rows and writes the table anew, as Nutch's WebDB does always (seed 000). A pass
 //! reads and writes in order of key and leaves full leaves behind; single changes touch only their own leaves.
+//!
+//! The other read transactions of a batch, here and in `warm`, need no gate against the growing of the map: only the
+//! writer grows it, between batches.
 
 use std::ops::Range;
 
@@ -70,7 +73,7 @@ impl<const N: usize> RowChanges<N> {
     fn put_each(&self, txn: &mut RwTxn<'_>, env: &Env<WithoutTls>, table: Table) -> Result<(), PageDbError> {
         let mut warm = Warm::new(env, table, Reach::Keys);
         for (at, (key, value)) in self.rows.iter().enumerate() {
-            warm.step(at, self.rows.len(), |at| self.rows[at].0)?;
+            warm.step(at, self.rows.len(), |at| self.rows[at].0);
             match value {
                 Some(value) => table.put(txn, key, &self.values[value.clone()])?,
                 None => drop(table.delete(txn, key)?),
@@ -89,7 +92,7 @@ impl<const N: usize> RowChanges<N> {
         let append =
             |txn: &mut RwTxn<'_>, key, value| table.put_with_flags(txn, PutFlags::APPEND, key, value);
         for (at, (key, value)) in self.rows.iter().enumerate() {
-            warm.step(at, self.rows.len(), |at| self.rows[at].0)?;
+            warm.step(at, self.rows.len(), |at| self.rows[at].0);
             while let Some((row, old)) = next.filter(|(row, _)| *row <= &key[..]) {
                 if row < &key[..] {
                     append(txn, row, old)?;

@@ -4,15 +4,20 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::pagedb::test_db::{NOW, TestDb, page, url};
-use crate::pagedb::{PageDb, Status};
+use crate::pagedb::{Merging, PageDb, PageDbError, PageDbOptions, Snapshot, Status};
 use crate::types::edit::web::{Adding, History, LinkSource, NewLink, NewPage};
 use crate::types::{
     Anchor, ContentHash, Naming, PageIndex, PageKey, SameSite, Score, Time, UrlHasher, WebEdit, edit,
 };
 
+type Rows = Vec<(&'static str, Vec<u8>, Vec<u8>)>;
+
 /// Every row of every table.
-fn rows(db: &PageDb) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
-    let snapshot = db.snapshot().unwrap();
+fn rows(db: &PageDb) -> Rows {
+    rows_of(&db.snapshot().unwrap())
+}
+
+fn rows_of(snapshot: &Snapshot) -> Rows {
     let mut out = Vec::new();
     for (name, table) in snapshot.tables.named() {
         for row in table.iter(&snapshot.txn).unwrap() {
@@ -366,13 +371,39 @@ fn any_edit(names: u8) -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+#[test]
+fn a_merge_that_finds_the_map_full_is_done_again() {
+    let mut plain = TestDb::new();
+    plain.db.options.merging = Merging::Never;
+    let dir = tempfile::tempdir().unwrap();
+    let options = PageDbOptions { map_size: 1 << 18, merging: Merging::Always, ..PageDbOptions::default() };
+    let small = PageDb::open(dir.path(), options).unwrap();
+    let mut grown = 0;
+    for batch in 1..8 {
+        let links: Vec<String> =
+            (0..400).map(|link| format!("http://h{}.example/{batch}/{link}", link % 7)).collect();
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        let mut bytes = Vec::new();
+        edit::encode_crawled(&page(&format!("http://h.example/{batch}"), Some(batch), &links), &mut bytes);
+        while let Err(error) = small.apply(&[&bytes], batch, plain.rules) {
+            assert!(matches!(error, PageDbError::MapFull), "{error}");
+            small.grow().unwrap();
+            grown += 1;
+        }
+        plain.apply(&[bytes]);
+    }
+    assert!(grown > 0);
+    assert_eq!(rows(&small), rows(&plain.db));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_log_gives_the_same_tables_however_it_is_cut(
         same: bool, edits in [vec(any_edit(12), 1..60), vec(any_edit(48), 1..60)],
-        size in 2usize..30, weak: bool
+        size in 2usize..30, weak: bool,
+        merging in prop::sample::select(vec![Merging::Measured, Merging::Never, Merging::Always]),
     ) {
         // All forms of a site are one where they are equivalent: then a domain has one site here, too.
         let same_site = SameSite { www: same, scheme: same };
@@ -388,7 +419,14 @@ proptest! {
         for edit in edits {
             one.apply(std::slice::from_ref(edit));
         }
-        edits.chunks(size).for_each(|edits| many.apply(edits));
+        many.db.options.merging = merging;
+        for edits in edits.chunks(size) {
+            // What a reader sees must stay as it is while tables are written anew.
+            let reader = many.db.snapshot().unwrap();
+            let before = rows_of(&reader);
+            many.apply(edits);
+            prop_assert_eq!(rows_of(&reader), before);
+        }
         sound(&one);
         sound(&many);
         let counters = |db: &TestDb| db.db.snapshot().unwrap().counters().unwrap();

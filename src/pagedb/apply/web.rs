@@ -12,7 +12,6 @@ use super::estimates::Estimates;
 use super::identity::{Cell, Cells};
 use super::refs::{Mentions, NO_REF};
 use super::transitions::{self, Outcome, Rules};
-use crate::pagedb::anchor_list::Encoder;
 use crate::pagedb::anchors::texts;
 use crate::pagedb::env::{InTable, PageDb, PageDbError, corrupted};
 use crate::pagedb::find::Finder;
@@ -209,7 +208,7 @@ impl Editor<'_> {
     /// Brings the anchors of a page, which had `links` links, in step with the link at a place, which may be a new
     /// one, and gives it its own.
     fn insert_anchor(
-        &self,
+        &mut self,
         txn: &mut RwTxn<'_>,
         page: PageIndex,
         links: usize,
@@ -229,7 +228,7 @@ impl Editor<'_> {
             let has_one = anchors.get(at).is_some_and(|&(other, _)| other == place);
             anchors.splice(at..at + usize::from(has_one), [(place, anchor.clone())]);
         }
-        table.put(txn, page, texts(&anchors), &mut Encoder::default())
+        table.put(txn, page, texts(&anchors), &mut self.changes.encoder)
     }
 
     /// Writes a page's links, which were not counted yet.

@@ -177,7 +177,7 @@ pub(super) fn crawls(
     let mut warm = Warm::new(way.env, tables.hash2info, Reach::Keys);
     let mut at = 0;
     for group in order.chunk_by(|&a, &b| crawls[a as usize].cell == crawls[b as usize].cell) {
-        warm.step(at, order.len(), |at| key_of(order[at]).to_bytes())?;
+        warm.step(at, order.len(), |at| key_of(order[at]).to_bytes());
         at += group.len();
         let cell = &cells.list[crawls[group[0] as usize].cell as usize];
         let row = cell.key.to_bytes();
@@ -209,7 +209,7 @@ pub(super) fn crawls(
     let mut rows = LinkRows::new(cells, anchors);
     let mut warm = Warm::new(way.env, tables.links, Reach::Keys);
     for (at, &(index, crawl, had_links)) in lists.iter().enumerate() {
-        warm.step(at, lists.len(), |at| lists[at].0.to_bytes())?;
+        warm.step(at, lists.len(), |at| lists[at].0.to_bytes());
         rows.write(txn, tables, &crawls[crawl as usize], index, had_links, counters)?;
     }
     Ok(())
