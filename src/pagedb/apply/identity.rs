@@ -200,6 +200,8 @@ impl Context<'_, '_> {
                 wrong.push(cell);
             }
         }
+        // What a merge has just written is still at hand, and says nothing about the rest.
+        cells.is_cold |= warm.is_cold();
         if wrong.is_empty() {
             return Ok(());
         }
