@@ -35,7 +35,7 @@ pub struct Args {
     /// Only pages of this domain
     #[arg(long)]
     domain: Option<String>,
-    /// Go on behind this URL
+    /// Go on behind this URL, as it was printed
     #[arg(long)]
     after: Option<String>,
     /// Everything known of a page, as one JSON object a line

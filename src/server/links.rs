@@ -49,7 +49,8 @@ pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Ap
         let after = after.map(read_index).transpose()?;
         let targets = api.frontier.links_from(&url)?.ok_or_else(|| unknown("from", &url))?;
         let anchors = if anchors { api.frontier.index_of(&url)? } else { None };
-        return one_end(&api, limit, targets, after, End::To(Some(url)), anchors);
+        let from = main_form(&api, url)?;
+        return one_end(&api, limit, targets, after, End::To(Some(from)), anchors);
     }
     if let Some(hash) = params.hash("from_content")? {
         let after = after.map(read_index).transpose()?;
@@ -72,10 +73,16 @@ pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Ap
             Err(_) => return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "reading links failed")),
         };
         let anchors = if anchors { api.frontier.index_of(&url)? } else { None };
-        return one_end(&api, limit, sources, after, End::From(url), anchors);
+        let to = main_form(&api, url)?;
+        return one_end(&api, limit, sources, after, End::From(to), anchors);
     }
     let after = after.map(read_pair).transpose()?;
     answer(&api, limit, move |frontier, lines| all(frontier, lines, after, anchors))
+}
+
+/// The URL that a page is kept under; the setting `same_site` allows others.
+fn main_form(api: &Api, url: PageUrl) -> Result<PageUrl, ApiError> {
+    Ok(api.frontier.page(&url)?.map_or(url, |page| page.url))
 }
 
 /// Which end of the links is the same for all.

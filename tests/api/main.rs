@@ -9,6 +9,7 @@ mod edits;
 mod ndjson;
 mod reads;
 mod refusals;
+mod same_site;
 mod session;
 mod shutdown;
 mod support;

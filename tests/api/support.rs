@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aduana::frontier::{Frontier, Options, Stats};
 use aduana::server::{Server, ServerError, ServerOptions, Summary};
-use aduana::types::SystemClock;
+use aduana::types::{SameSite, SystemClock};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use http_body_util::combinators::BoxBody;
@@ -62,7 +62,12 @@ pub fn options() -> ServerOptions {
 }
 
 pub fn frontier(path: &std::path::Path) -> Frontier {
+    frontier_of(path, SameSite::OFF)
+}
+
+fn frontier_of(path: &std::path::Path, same_site: SameSite) -> Frontier {
     let options = Options {
+        same_site,
         soft_crawl_limit: f64::INFINITY,
         hard_crawl_limit: f64::INFINITY,
         map_size: 64 << 20,
@@ -77,8 +82,12 @@ impl TestServer {
     }
 
     pub async fn start_with(options: ServerOptions) -> TestServer {
+        TestServer::start_of(options, SameSite::OFF).await
+    }
+
+    pub async fn start_of(options: ServerOptions, same_site: SameSite) -> TestServer {
         let dir = tempfile::tempdir().unwrap();
-        let frontier = frontier(dir.path());
+        let frontier = frontier_of(dir.path(), same_site);
         let server = Server::bind(frontier.clone(), options).await.unwrap();
         let address = server.local_addr();
         let (stop, stopped) = oneshot::channel();
