@@ -76,7 +76,8 @@ fn settings_that_the_keys_depend_on_stay_as_they_are() {
 #[test]
 #[ignore = "the child process of another test"]
 fn grow_in_a_process_of_its_own() {
-    let path = std::env::var(PATH_VARIABLE).unwrap();
+    // Among all tests it has nothing to do.
+    let Ok(path) = std::env::var(PATH_VARIABLE) else { return };
     let options = PageDbOptions { map_size: 1 << 26, ..PageDbOptions::default() };
     let db = PageDb::open(Path::new(&path), options).unwrap();
     let urls: Vec<String> = (0..20_000).map(|n| format!("http://b.example/{n}")).collect();
