@@ -55,11 +55,6 @@ impl Frontier {
         Ok(self.inner.db.snapshot()?.has_content(hash)?)
     }
 
-    /// The index of a page; `None` if it is not known.
-    pub fn index_of(&self, url: &PageUrl) -> Result<Option<PageIndex>, FrontierError> {
-        Ok(self.inner.db.snapshot()?.find(url)?.map(|(_, state)| state.index))
-    }
-
     /// The pages that this page links to, in order of first sight; `None` if it is not known.
     pub fn links_from(&self, url: &PageUrl) -> Result<Option<Vec<PageIndex>>, FrontierError> {
         let snapshot = self.inner.db.snapshot()?;

@@ -73,6 +73,7 @@ impl<'e> Warm<'e> {
             return;
         }
         let now = faults();
+        // The keys since the last look are as many as it provided for: those of the probe, or a block.
         let waited = now.zip(self.faults).map_or(0, |(now, before)| now.saturating_sub(before));
         self.is_cold |= waited * KEYS_A_FAULT > self.next.min(BLOCK) as u64;
         (self.faults, self.next) = (now, at + BLOCK);

@@ -47,10 +47,10 @@ pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Ap
     let after = params.get("after");
     if let Some(url) = params.url("from")? {
         let after = after.map(read_index).transpose()?;
-        let targets = api.frontier.links_from(&url)?.ok_or_else(|| unknown("from", &url))?;
-        let anchors = if anchors { api.frontier.index_of(&url)? } else { None };
-        let from = main_form(&api, url)?;
-        return one_end(&api, limit, targets, after, End::To(Some(from)), anchors);
+        let page = api.frontier.page(&url)?.ok_or_else(|| unknown("from", &url))?;
+        let targets = api.frontier.links_from(&page.url)?.ok_or_else(|| unknown("from", &url))?;
+        let anchors = anchors.then_some(page.state.index);
+        return one_end(&api, limit, targets, after, End::To(Some(page.url)), anchors);
     }
     if let Some(hash) = params.hash("from_content")? {
         let after = after.map(read_index).transpose()?;
@@ -64,25 +64,20 @@ pub async fn links(State(api): State<Arc<Api>>, uri: Uri) -> Result<Response, Ap
     }
     if let Some(url) = params.url("to")? {
         let after = after.map(read_index).transpose()?;
+        let page = api.frontier.page(&url)?.ok_or_else(|| unknown("to", &url))?;
         let frontier = api.frontier.clone();
-        let of = url.clone();
+        let of = page.url.clone();
         // The first who asks waits for the graph.
         let found = tokio::task::spawn_blocking(move || frontier.links_to(&of)).await;
         let sources = match found {
             Ok(found) => found?.ok_or_else(|| unknown("to", &url))?,
             Err(_) => return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "reading links failed")),
         };
-        let anchors = if anchors { api.frontier.index_of(&url)? } else { None };
-        let to = main_form(&api, url)?;
-        return one_end(&api, limit, sources, after, End::From(to), anchors);
+        let anchors = anchors.then_some(page.state.index);
+        return one_end(&api, limit, sources, after, End::From(page.url), anchors);
     }
     let after = after.map(read_pair).transpose()?;
     answer(&api, limit, move |frontier, lines| all(frontier, lines, after, anchors))
-}
-
-/// The URL that a page is kept under; the setting `same_site` allows others.
-fn main_form(api: &Api, url: PageUrl) -> Result<PageUrl, ApiError> {
-    Ok(api.frontier.page(&url)?.map_or(url, |page| page.url))
 }
 
 /// Which end of the links is the same for all.

@@ -4,6 +4,7 @@
 
 mod collisions;
 mod crawl;
+mod in_links;
 mod interleaved;
 mod politeness;
 mod random;

@@ -10,7 +10,7 @@ use super::changes::Changes;
 use super::domains::Domains;
 use super::web::Editor;
 use super::write::{CounterChange, ScheduleChange};
-use crate::pagedb::anchor_list::{AnchorList, Encoder};
+use crate::pagedb::anchor_list::AnchorList;
 use crate::pagedb::anchors::texts;
 use crate::pagedb::bits::Bits;
 use crate::pagedb::env::{InTable, PageDbError, Table, Tables, corrupted};
@@ -113,14 +113,13 @@ pub(super) fn unlink(txn: &mut RwTxn<'_>, tables: &Tables, changes: &mut Changes
     let deleted = Deleted::new(&changes.deleted);
     let mut after: Option<[u8; 5]> = None;
     let mut rewritten: Vec<Rewritten> = Vec::new();
-    let mut encoder = Encoder::default();
     loop {
         let more = rows_with(txn, tables, &deleted, after, changes, &mut rewritten)?;
         for Rewritten { row, links, anchors } in &rewritten {
             let page = PageIndex::from_bytes(*row);
             tables.links.put(txn, row, links)?;
             if let Some(anchors) = anchors {
-                tables.anchors.put(txn, page, texts(anchors), &mut encoder)?;
+                tables.anchors.put(txn, page, texts(anchors), &mut changes.encoder)?;
             }
             changes.relinked.push(page);
         }

@@ -23,8 +23,14 @@ pub(super) struct LinkRows<'a> {
 
 impl<'a> LinkRows<'a> {
     pub fn new(cells: &'a Cells, anchors: &'a [(u32, &'a str)]) -> LinkRows<'a> {
-        let (other, same, value) = Default::default();
-        LinkRows { cells, anchors, other, same, value, encoder: Encoder::default() }
+        LinkRows {
+            cells,
+            anchors,
+            other: Vec::new(),
+            same: Vec::new(),
+            value: Vec::new(),
+            encoder: Encoder::default(),
+        }
     }
 
     /// Replaces the links of the page `index` by those of a crawl.
